@@ -1,0 +1,1 @@
+"""The tools behind ./dev, run inside its tool environment."""

@@ -1,0 +1,166 @@
+"""The SDK of a torch release: what compiling against it takes, read out of torch's own wheel.
+
+    <dev dir>/sdk/2.9.1/torch/include/...          torch's headers
+    <dev dir>/sdk/2.9.1/torch/version.py, LICENSE  what it is, and its licence
+    <dev dir>/sdk/2.9.1/torch/lib/libc10.so ...    link stubs: SONAME and exported symbols (tools/elfstub.py)
+    <dev dir>/sdk/2.9.1/torch/lib/libc10.symbols   the same symbols as text, one a line
+    <dev dir>/sdk/2.9.1/cuda/include/...           the CUDA headers that c10/cuda asks for, with their licence
+    <dev dir>/sdk/2.9.1/sdk.json                   where it comes from, and its digest
+
+Only the members needed are downloaded (about 130 MB of a 900 MB wheel; what stays on disk is under 80 MB). A fetch that
+broke off goes on where it was; a folder under its final name is complete. The digest over all files is compared with the one
+recorded in tools/sdk.sums, where there is one.
+
+    python -m tools.sdk fetch 2.9.1 [--arch aarch64] [--record]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import sys
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+from tools import elfstub, wheels
+from tools.settings import ToolError, dev_dir, machine
+
+LIBRARIES = ("libc10", "libtorch_cpu", "libtorch_python", "libc10_cuda")
+_SUMS = Path(__file__).with_name("sdk.sums")
+_KEEP = re.compile(r"torch/(include/.+[^/]|version\.py)|.*\.dist-info/(licenses/)?(LICENSE|NOTICE|License\.txt)")
+# Parts of torch/include that belong to third parties and that no ATen or c10 header of ours reaches.
+_DROP = re.compile(r"torch/include/(google|oneapi|pybind11|kineto|tensorpipe|fbgemm|dnnl|fp16|psimd|onnx|caffe2/onnx|contrib)/")
+
+
+def sdk_dir(arch: str | None = None) -> Path:
+    """The folder of the SDKs for a processor: what CMake gets as DLX_TORCH_SDK_DIR."""
+    return dev_dir() / ("sdk" if arch in (None, machine()) else f"sdk-{arch}")
+
+
+def fetch(release: str, arch: str | None = None, *, record: bool = False) -> Path:
+    """The folder of the SDK of a torch release ("2.9.1") for a processor, downloaded where it is not there yet."""
+    arch = arch or machine()
+    target = sdk_dir(arch) / release
+    if (target / "sdk.json").exists() and not record:
+        return target
+    part = target.with_name(target.name + ".part")
+    with _progress() as progress:
+        task = progress.add_task(f"SDK of torch {release} ({arch})", total=None)
+        torch = _find(f"torch=={release}", arch)
+        _assemble(torch, arch, part, lambda size: progress.advance(task, size))
+        digest = _digest(part)
+        _compare(release, arch, digest, record)
+    about = {"torch": release, "arch": arch, "wheel": torch.filename, "sha256": torch.sha256, "digest": digest}
+    (part / "sdk.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    shutil.rmtree(target, ignore_errors=True)
+    return part.rename(target)
+
+
+def _assemble(torch: wheels.Wheel, arch: str, part: Path, advance: Callable[[int], None]) -> None:
+    with wheels.open_wheel(torch, part.parent, advance) as archive:
+        members = [m for m in archive.infolist() if _KEEP.fullmatch(m.filename) and not _DROP.match(m.filename)]
+        _extract(archive, members, part, lambda name: f"torch/{Path(name).name}" if ".dist-info/" in name else name)
+        for library in LIBRARIES:
+            name = f"torch/lib/{library}.so"
+            if name in archive.namelist() and not (part / name).exists():
+                _stub(archive, name, part / name)
+        metadata = next(m for m in archive.namelist() if m.endswith(".dist-info/METADATA"))
+        _cuda_headers(archive.read(metadata).decode(), arch, part, advance)
+
+
+def _stub(archive: zipfile.ZipFile, member: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(member) as packed, tempfile.TemporaryFile() as unpacked:
+        shutil.copyfileobj(packed, unpacked, 1 << 20)  # to its end, where the zip file's checksum is compared
+        exports = elfstub.read(unpacked)
+    target.with_suffix(".symbols").write_text("".join(f"{name}\n" for name in exports.names()), encoding="utf-8")
+    half = target.with_suffix(".half")
+    elfstub.write(exports, half)
+    half.rename(target)
+
+
+def _cuda_headers(metadata: str, arch: str, part: Path, advance: Callable[[int], None]) -> None:
+    """The headers that c10/cuda needs are in NVIDIA's wheels: the CUDA runtime's, and the compiler's crt/ folder."""
+    pinned = wheels.requirements(metadata, "nvidia-cuda-runtime-cu12")
+    if not pinned:
+        return  # a CPU build
+    minor = ".".join(pinned[0].split(".")[:2])
+    for requirement in (f"nvidia-cuda-runtime-cu12=={pinned[0]}", f"nvidia-cuda-nvcc-cu12=={minor}.*"):
+        with wheels.open_wheel(_find(requirement, arch), part.parent, advance) as archive:
+            wanted = re.compile(r"nvidia/cuda_(runtime|nvcc)/include/(crt/)?\w+\.h(pp)?|.*\.dist-info/(licenses/)?License\.txt")
+            members = [m for m in archive.infolist() if wanted.fullmatch(m.filename)]
+            _extract(archive, members, part / "cuda", lambda name: name.split("/", 2)[2] if "/include/" in name else "License.txt")
+
+
+def _find(requirement: str, arch: str) -> wheels.Wheel:
+    return wheels.find(requirement, platform=f"{arch}-manylinux_2_28")
+
+
+def _extract(
+    archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo], root: Path, place: Callable[[str], str]
+) -> None:
+    """Write the members below `root`, in the order they lie in the wheel; what an earlier try left whole stays."""
+    for member in sorted(members, key=lambda m: m.header_offset):
+        target = root / place(member.filename)
+        if target.exists() and zlib.crc32(target.read_bytes()) == member.CRC:
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(archive.read(member))
+
+
+def _digest(root: Path) -> str:
+    """One SHA-256 over the names and contents of all files."""
+    total = hashlib.sha256()
+    for file in sorted(p for p in root.rglob("*") if p.is_file() and p.name != "sdk.json"):
+        total.update(f"{file.relative_to(root).as_posix()} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+def _compare(release: str, arch: str, digest: str, record: bool) -> None:
+    """Hold the digest against tools/sdk.sums; ToolError where they differ. A release that is not listed passes."""
+    lines = _SUMS.read_text(encoding="utf-8").splitlines() if _SUMS.exists() else []
+    sums = {(line.split()[0], line.split()[1]): line.split()[2] for line in lines if line and not line.startswith("#")}
+    if record:
+        sums[release, arch] = digest
+        text = "# torch release, processor, digest of its SDK (tools/sdk.py)\n"
+        text += "".join(f"{r} {a} {d}\n" for (r, a), d in sorted(sums.items()))
+        _SUMS.write_text(text, encoding="utf-8")
+    elif sums.get((release, arch), digest) != digest:
+        raise ToolError(
+            f"the SDK of torch {release} ({arch}) has the digest {digest}, tools/sdk.sums says {sums[release, arch]}: "
+            f"its wheel is not the one that was recorded"
+        )
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.sdk", description=(__doc__ or "").splitlines()[0])
+    verbs = parser.add_subparsers(required=True)
+    verb = verbs.add_parser("fetch", help="download the SDKs of torch releases and print their folders")
+    verb.add_argument("releases", nargs="+", metavar="RELEASE")
+    verb.add_argument("--arch", help="processor, as in wheel tags (default: this machine's)")
+    verb.add_argument("--record", action="store_true", help="write the digests to tools/sdk.sums instead of comparing")
+    options = parser.parse_args(arguments)
+    for release in options.releases:
+        print(fetch(release, options.arch, record=options.record))
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except ToolError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,88 @@
+"""Where ./dev keeps its things, and which package indexes it asks: pip's own configuration, handed on to uv."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# pip's settings and the words uv has for them. uv reads none of pip's configuration, and both must see the same packages.
+_PIP_TO_UV = {
+    "find-links": "UV_FIND_LINKS",
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "no-index": "UV_NO_INDEX",
+    "cert": "SSL_CERT_FILE",
+}
+
+
+class ToolError(Exception):
+    """Something that the person at the keyboard can put right: the text says what was asked, what is here, what to do."""
+
+
+def dev_dir() -> Path:
+    """The folder that holds everything ./dev downloads and builds: $DLX_DEV_DIR, or one in the user's cache."""
+    if chosen := os.environ.get("DLX_DEV_DIR"):
+        return Path(chosen).expanduser().resolve()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").expanduser() / "dlx-torch-dev"
+
+
+def machine() -> str:
+    """The processor as wheel tags spell it: "x86_64" or "aarch64" ("arm64" on macOS)."""
+    return {"amd64": "x86_64", "x64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
+
+
+def tool(name: str) -> str:
+    """The path of a program of the tool environment; ToolError where it is missing."""
+    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+    if found is None:
+        raise ToolError(f"{name} is not in the tool environment {sys.prefix}: run ./dev, which sets it up")
+    return found
+
+
+@functools.lru_cache(maxsize=1)
+def pip_configuration() -> dict[str, str]:
+    """pip's settings by name, its files and its environment variables merged as pip merges them."""
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "config", "list"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    settings: dict[str, str] = {}
+    for line in done.stdout.splitlines():
+        key, _, value = line.partition("=")
+        section, _, name = key.rpartition(".")
+        if section in ("global", "install", ":env:"):  # pip lists the stronger source later
+            settings[name] = value.strip("'\"").replace("\\n", " ")
+    return settings
+
+
+@functools.lru_cache(maxsize=1)
+def _uv_settings() -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for name, value in pip_configuration().items():
+        if variable := _PIP_TO_UV.get(name):
+            # uv separates several folders or indexes by commas and spaces respectively; pip by white space.
+            settings[variable] = ",".join(value.split()) if name == "find-links" else value
+    if "UV_INDEX" in settings:
+        settings["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # pip's way: the best version of all indexes
+    settings["UV_HTTP_TIMEOUT"] = "300"  # a torch wheel is most of a gigabyte
+    return settings
+
+
+def uv_environment(**more: str) -> dict[str, str]:
+    """The environment for uv (and pip): the caller's, pip's configuration in uv's words, and `more` on top."""
+    environment = {**_uv_settings(), **os.environ, **more}
+    environment.pop("VIRTUAL_ENV", None)
+    return environment
+
+
+def run(command: list[str], *, what: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> str:
+    """Run a program quietly and return what it printed; its own words come with the ToolError when it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, cwd=cwd)
+    if done.returncode != 0:
+        raise ToolError(f"{what} failed (exit {done.returncode}): {' '.join(command)}\n{done.stdout}{done.stderr}".rstrip())
+    return done.stdout

@@ -1,0 +1,153 @@
+"""Find a wheel in the package index and read single files of it without downloading the rest (HTTP Range)."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import sys
+import tempfile
+import urllib.parse
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.util.retry import Retry
+
+from tools.settings import ToolError, run, tool, uv_environment
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_BLOCK = 8 << 20  # one request reads this much: a header costs no round trip of its own
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel in an index: where it lies and what it must hash to."""
+
+    name: str
+    url: str
+    sha256: str
+
+    @property
+    def filename(self) -> str:
+        return urllib.parse.unquote(self.url.rsplit("/", 1)[-1])
+
+
+def find(requirement: str, *, python: str = "3.11", platform: str = "x86_64-manylinux_2_28") -> Wheel:
+    """The wheel that satisfies `requirement` ("torch==2.9.1") on that Python and platform (uv's names for both).
+
+    Asks for metadata only, also for platforms other than this one. ToolError where the index has no such wheel.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = Path(folder, "wanted.txt")
+        wanted.write_text(requirement + "\n", encoding="utf-8")
+        lock = Path(folder, "pylock.toml")
+        command = [tool("uv"), "pip", "compile", str(wanted), "-o", str(lock), "--format", "pylock.toml", "--quiet"]
+        command += ["--no-deps", "--only-binary", ":all:", "--python-version", python, "--python-platform", platform]
+        run(command, what=f"looking for {requirement} for Python {python} on {platform}", env=uv_environment())
+        packages: list[dict[str, Any]] = tomllib.loads(lock.read_text(encoding="utf-8"))["packages"]
+        for wheel in packages[0].get("wheels", []):
+            url = wheel.get("url") or lock.parent.joinpath(wheel["path"]).resolve().as_uri()
+            return Wheel(packages[0]["name"], url, wheel["hashes"]["sha256"])
+    raise ToolError(f"no wheel of {requirement} for Python {python} on {platform} in the package index")
+
+
+class RangeRefused(Exception):
+    """The server sends whole files only."""
+
+
+class HttpFile(io.RawIOBase):
+    """A file on a web server as a seekable binary file; each read is one Range request, retried when it breaks off."""
+
+    def __init__(self, url: str, advance: Callable[[int], None]) -> None:
+        self._url = url
+        self._advance = advance
+        self._session = session()
+        self._position = 0
+        head = self._session.get(url, headers={"Range": "bytes=0-0"}, timeout=60, stream=True)
+        head.close()
+        if head.status_code != 206:
+            raise RangeRefused(url)
+        self._size = int(head.headers["Content-Range"].rpartition("/")[2])
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._position = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence] + offset
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        wanted = min(len(buffer), self._size - self._position)
+        if wanted <= 0:
+            return 0
+        span = {"Range": f"bytes={self._position}-{self._position + wanted - 1}"}
+        answer = self._session.get(self._url, headers=span, timeout=60)
+        if answer.status_code != 206 or len(answer.content) != wanted:
+            raise OSError(f"{self._url}: asked for {wanted} bytes, got {len(answer.content)} (status {answer.status_code})")
+        buffer[:wanted] = answer.content
+        self._position += wanted
+        self._advance(wanted)
+        return wanted
+
+
+def session() -> requests.Session:
+    """A connection that tries again when the network stumbles."""
+    made = requests.Session()
+    retry = Retry(total=5, backoff_factor=0.5, status_forcelist=(500, 502, 503, 504))
+    made.mount("https://", HTTPAdapter(max_retries=retry))
+    return made
+
+
+def download(wheel: Wheel, folder: Path, advance: Callable[[int], None]) -> Path:
+    """The whole wheel as a file in `folder`, hash checked; goes on where an earlier try broke off."""
+    target, part = folder / wheel.filename, folder / (wheel.filename + ".part")
+    if target.exists():
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    have = part.stat().st_size if part.exists() else 0
+    headers = {"Range": f"bytes={have}-"} if have else {}
+    with session().get(wheel.url, headers=headers, timeout=60, stream=True) as answer:
+        if answer.status_code not in (200, 206):
+            raise ToolError(f"{wheel.url}: the server answers {answer.status_code}")
+        with part.open("ab" if answer.status_code == 206 else "wb") as out:
+            for block in answer.iter_content(1 << 20):
+                out.write(block)
+                advance(len(block))
+    digest = hashlib.sha256()
+    with part.open("rb") as written:
+        while block := written.read(1 << 20):
+            digest.update(block)
+    if digest.hexdigest() != wheel.sha256:
+        part.unlink()
+        raise ToolError(f"{wheel.filename} arrived damaged (sha256 {digest.hexdigest()}, not {wheel.sha256}): try again")
+    return part.rename(target)
+
+
+def open_wheel(wheel: Wheel, scratch: Path, advance: Callable[[int], None] = lambda size: None) -> zipfile.ZipFile:
+    """The wheel as an open zip file, read over the network as it is asked for; whole, through `scratch`, if it must be."""
+    if wheel.url.startswith("file:"):
+        return zipfile.ZipFile(urllib.parse.unquote(urllib.parse.urlsplit(wheel.url).path))
+    try:
+        return zipfile.ZipFile(io.BufferedReader(HttpFile(wheel.url, advance), _BLOCK))
+    except RangeRefused:
+        return zipfile.ZipFile(download(wheel, scratch, advance))
+
+
+def requirements(metadata: str, name: str) -> list[str]:
+    """The versions that a wheel's METADATA pins package `name` to, by "Requires-Dist: NAME==VERSION" lines."""
+    return re.findall(rf"^Requires-Dist: {re.escape(name)}(?:\[[^\]]*\])? ?\(?==([\w.]+)", metadata, re.MULTILINE)

@@ -1,0 +1,17 @@
+/* What the files of libcudart share: error codes and the state of the calling thread. */
+#pragma once
+#include "sim.h"
+
+#include <stddef.h>
+
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101 };
+
+#define TOTAL_MEMORY ((size_t)8 << 30) /* of each device, in bytes */
+
+extern _Thread_local int dlx_sim_device; /* the current device */
+extern _Thread_local int dlx_sim_error;  /* what cudaGetLastError answers next */
+
+static inline int done(int error) {
+  if (error) dlx_sim_error = error;
+  return error;
+}

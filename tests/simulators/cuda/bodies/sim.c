@@ -1,0 +1,35 @@
+/* The record of calls, and which devices there are: one copy in the process, used by every simulated library. */
+#include "sim.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { CAPACITY = 1 << 16 };
+
+static _Atomic(const char*) names[CAPACITY];
+static atomic_ulong count;
+static atomic_int active[DLX_SIM_MAX_DEVICES];
+
+void dlx_sim_note(const char* name) {
+  unsigned long i = atomic_fetch_add(&count, 1);
+  if (i < CAPACITY) names[i] = name;
+}
+
+/* Read by recorder.py. The count goes on beyond the capacity, so that a reader notices what was lost. */
+unsigned long dlx_sim_count(void) { return count; }
+unsigned long dlx_sim_capacity(void) { return CAPACITY; }
+const char* dlx_sim_name(unsigned long i) { return i < CAPACITY && i < count ? names[i] : NULL; }
+void dlx_sim_reset(void) { count = 0; }
+
+int dlx_sim_device_count(void) {
+  static atomic_int devices = -1;
+  if (devices < 0) {
+    const char* text = getenv("DLX_SIM_CUDA_DEVICES");
+    int wanted = text && *text ? atoi(text) : 2;
+    devices = wanted < 0 ? 0 : wanted > DLX_SIM_MAX_DEVICES ? DLX_SIM_MAX_DEVICES : wanted;
+  }
+  return devices;
+}
+
+void dlx_sim_activate(int device) { active[device] = 1; }
+int dlx_sim_is_active(int device) { return device >= 0 && device < DLX_SIM_MAX_DEVICES && active[device]; }

@@ -11,7 +11,7 @@ Only the members needed are downloaded (about 130 MB of a 900 MB wheel; what sta
 broke off goes on where it was; a folder under its final name is complete. The digest over all files is compared with the one
 recorded in tools/sdk.sums, where there is one.
 
-    python -m tools.sdk fetch 2.9.1 [--arch aarch64] [--record]
+    ./dev sdk 2.9.1 [--arch aarch64] [--record]
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import hashlib
 import json
 import re
 import shutil
-import sys
 import tempfile
 import zipfile
 import zlib
@@ -32,7 +31,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from tools import elfstub, wheels
-from tools.settings import ToolError, dev_dir, machine
+from tools.settings import ToolError, dev_dir, locked, machine
 
 LIBRARIES = ("libc10", "libtorch_cpu", "libtorch_python", "libc10_cuda")
 _SUMS = Path(__file__).with_name("sdk.sums")
@@ -52,6 +51,13 @@ def fetch(release: str, arch: str | None = None, *, record: bool = False) -> Pat
     target = sdk_dir(arch) / release
     if (target / "sdk.json").exists() and not record:
         return target
+    with locked(target.with_name(target.name + ".lock")):
+        if (target / "sdk.json").exists() and not record:
+            return target  # another ./dev was faster
+        return _download(release, arch, target, record)
+
+
+def _download(release: str, arch: str, target: Path, record: bool) -> Path:
     part = target.with_name(target.name + ".part")
     with _progress() as progress:
         task = progress.add_task(f"SDK of torch {release} ({arch})", total=None)
@@ -146,21 +152,7 @@ def _progress() -> Progress:
     return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tools.sdk", description=(__doc__ or "").splitlines()[0])
-    verbs = parser.add_subparsers(required=True)
-    verb = verbs.add_parser("fetch", help="download the SDKs of torch releases and print their folders")
-    verb.add_argument("releases", nargs="+", metavar="RELEASE")
-    verb.add_argument("--arch", help="processor, as in wheel tags (default: this machine's)")
-    verb.add_argument("--record", action="store_true", help="write the digests to tools/sdk.sums instead of comparing")
-    options = parser.parse_args(arguments)
+def main(options: argparse.Namespace) -> int:
     for release in options.releases:
         print(fetch(release, options.arch, record=options.record))
     return 0
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except ToolError as error:
-        sys.exit(f"error: {error}")

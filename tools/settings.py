@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,6 +33,17 @@ def dev_dir() -> Path:
     if chosen := os.environ.get("DLX_DEV_DIR"):
         return Path(chosen).expanduser().resolve()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").expanduser() / "dlx-torch-dev"
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file while the block runs: a second ./dev waits. The system frees it however the process ends."""
+    import fcntl
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def machine() -> str:
@@ -86,3 +99,11 @@ def run(command: list[str], *, what: str, env: dict[str, str] | None = None, cwd
     if done.returncode != 0:
         raise ToolError(f"{what} failed (exit {done.returncode}): {' '.join(command)}\n{done.stdout}{done.stderr}".rstrip())
     return done.stdout
+
+
+if __name__ == "__main__":  # python -m tools.settings pip install ...: uv, with pip's configuration
+    environment = uv_environment()
+    uv = tool("uv")
+    if sys.argv[1] == "pip":
+        sys.argv[3:3] = ["--python", sys.executable]
+    os.execve(uv, [uv, *sys.argv[1:]], environment)

@@ -1,0 +1,1 @@
+"""Tests on the torch, torch extensions and tvm-ffi of this interpreter."""

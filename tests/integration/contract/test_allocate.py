@@ -1,0 +1,174 @@
+"""Allocate: what is asked for is what comes, from torch's allocator, whatever mode is on; errors go to SetError by kind."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import pytest
+import torch
+
+from tests.support.foreign import prototype
+from tests.support.modes import MODES
+from tests.support.structs import CUDA, EXT_DEV, METAL, ROCM, VULKAN
+from tests.support.table import Managed, load, refuses
+from tests.support.tensors import DTYPES, T
+
+pytestmark = pytest.mark.isolated
+
+
+def take(made: Managed) -> Any:
+    """The allocated tensor as torch's, which is one more check that it is whole."""
+    return load().to_torch(made.release())
+
+
+SHAPES = [(2, 3), (), (1,), (0,), (0, 3), (2, 0, 3), (4, 4), (1, 2, 3, 4, 5), (1, 1, 2, 1, 1, 1, 3)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_gives_the_shape_contiguous(shape: tuple[int, ...]) -> None:
+    made = load().allocate(prototype(shape))
+    like = T.empty(shape)
+    assert made.tensor.ndim == len(shape)
+    if shape:  # without dimensions there is nothing to point at
+        assert (made.shape, made.strides) == (shape, like.stride())
+    assert (made.raw.version.major, made.raw.version.minor, made.raw.flags) == (1, 3, 0)
+    assert (made.tensor.device.device_type, made.tensor.device.device_id) == (1, 0)
+    assert made.tensor.byte_offset == 0
+    if like.numel():
+        assert made.tensor.data and made.tensor.data % 64 == 0, "not aligned as torch aligns"
+        ctypes.memset(made.tensor.data, 0, like.numel() * 4)
+    tensor = take(made)
+    assert tuple(tensor.shape) == shape and tensor.stride() == like.stride()
+    assert tensor.flatten().tolist() == [0.0] * like.numel()
+
+
+def test_needs_no_shape_without_dimensions() -> None:
+    made = load().allocate(prototype(None, ndim=0))
+    assert made.tensor.ndim == 0 and made.tensor.data
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_gives_every_dtype_that_can_be_exported(name: str) -> None:
+    made = load().allocate(prototype((2, 4), dtype=DTYPES[name]))
+    dtype = made.tensor.dtype
+    assert (dtype.code, dtype.bits, dtype.lanes) == DTYPES[name]
+    assert take(made).dtype is getattr(torch, name)
+
+
+STRIDES = {
+    "contiguous": ((2, 3), (3, 1), 24),
+    "transposed": ((2, 3), (1, 2), 24),
+    "padded": ((2, 3), (10, 2), 60),
+    "expanded": ((4, 3), (0, 1), 12),
+    "channels_last": ((2, 3, 4, 5), (60, 1, 15, 3), 480),
+    "six_dims": ((1, 2, 1, 1, 1, 3), (6, 1, 6, 6, 6, 2), 24),
+    "empty": ((0, 3), (3, 1), 0),
+}
+
+
+@pytest.mark.parametrize("name", STRIDES)
+def test_honours_strides(name: str) -> None:
+    shape, strides, size = STRIDES[name]
+    made = load().allocate(prototype(shape, strides))
+    assert (made.shape, made.strides) == (shape, strides)
+    assert take(made).untyped_storage().nbytes() == size
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_modes_do_not_reach_it(mode: str) -> None:
+    table, asked = load(), prototype((2, 3))
+    with MODES[mode]() as seen:
+        made = table.allocate(asked)
+    assert not seen, f"the mode saw {seen}"
+    ctypes.memset(made.tensor.data, 0, 24)
+    tensor = take(made)
+    assert type(tensor) is torch.Tensor and tensor.device.type == "cpu"
+    assert tensor.tolist() == [[0.0] * 3] * 2
+
+
+@pytest.mark.parametrize("transform", ["vmap", "grad", "functionalize"])
+def test_transforms_do_not_reach_it(transform: str) -> None:
+    made: list[Managed] = []
+
+    def look(x: Any) -> Any:
+        made.append(load().allocate(prototype((2, 3))))
+        return x.sum()
+
+    getattr(T.func, transform)(look)(T.ones(3))
+    tensor = take(made[0])
+    assert type(tensor) is torch.Tensor and tuple(tensor.shape) == (2, 3)
+    assert not T._C._functorch.is_functorch_wrapped_tensor(tensor)
+
+
+def test_each_allocation_has_memory_of_its_own() -> None:
+    made = [load().allocate(prototype((16,))) for _ in range(8)]
+    assert len({one.tensor.data for one in made}) == 8
+    for one in made:
+        one.delete()
+
+
+def test_reads_nothing_else_of_the_prototype() -> None:
+    asked = prototype((2, 3))
+    asked.data, asked.byte_offset = 0xDEAD, 2**64 - 1
+    shape = asked.shape[:2]
+    made = load().allocate(asked)
+    asked.shape[0] = 77
+    assert list(made.tensor.shape[:2]) == shape, "the result points into the prototype"
+    assert made.tensor.data != 0xDEAD and made.tensor.byte_offset == 0
+
+
+def test_needs_no_gil_and_no_thread_state() -> None:
+    rc, made = load().allocate_on_new_thread(prototype((2, 3)))
+    assert rc == 0 and made is not None
+    made.delete()
+    rc, made = load().allocate_on_new_thread(prototype((2, -3)))
+    assert rc == -1 and made is None
+
+
+REFUSALS: list[tuple[type[BaseException], str, dict[str, Any]]] = [
+    (ValueError, "ndim_negative", {"ndim": -1}),
+    (ValueError, "shape_null", {"shape": None, "ndim": 2}),
+    (ValueError, "size_negative", {"shape": (2, -3)}),
+    (ValueError, "size_negative_beside_zero", {"shape": (0, -3)}),
+    (ValueError, "stride_negative", {"shape": (2, 3), "strides": (-3, 1)}),
+    (ValueError, "elements_overflow", {"shape": (2**62, 4)}),
+    (ValueError, "elements_wrap_to_zero", {"shape": (2**32, 2**32)}),
+    (ValueError, "bytes_overflow", {"shape": (2**61,)}),
+    (ValueError, "extent_overflows", {"shape": (2, 2), "strides": (2**62, 2**62)}),
+    (ValueError, "extent_in_bytes_overflows", {"shape": (2,), "strides": (2**61,)}),
+    (MemoryError, "huge", {"shape": (2**58,)}),
+    (MemoryError, "huge_by_strides", {"shape": (2, 2), "strides": (2**57, 1)}),
+    (BufferError, "opaque_handle", {"dtype": (3, 64, 1)}),
+    (BufferError, "unknown_code", {"dtype": (99, 32, 1)}),
+    (BufferError, "lanes_0", {"dtype": (2, 32, 0)}),
+    (BufferError, "lanes_4", {"dtype": (2, 32, 4)}),
+    (BufferError, "int4", {"dtype": (0, 4, 1)}),
+    (BufferError, "float128", {"dtype": (2, 128, 1)}),
+    (BufferError, "float4_unpaired", {"dtype": (17, 4, 1)}),
+    (BufferError, "vulkan", {"device": (VULKAN, 0)}),
+    (BufferError, "metal", {"device": (METAL, 0)}),
+    (BufferError, "ext_dev", {"device": (EXT_DEV, 0)}),
+    (BufferError, "rocm", {"device": (ROCM, 0)}),
+    (BufferError, "device_99", {"device": (99, 0)}),
+    (BufferError, "device_0", {"device": (0, 0)}),
+]
+if not T.version.cuda:
+    REFUSALS.append((BufferError, "cuda", {"device": (CUDA, 0)}))
+
+
+@pytest.mark.parametrize("kind, name, asked", REFUSALS, ids=[name for _, name, _ in REFUSALS])
+def test_tells_set_error_the_kind(kind: type[BaseException], name: str, asked: dict[str, Any]) -> None:
+    described = prototype(**{"shape": (2, 3), **asked})
+    refuses(kind, lambda: load().allocate(described))
+
+
+@pytest.mark.parametrize("kind, name, asked", REFUSALS, ids=[name for _, name, _ in REFUSALS])
+def test_set_error_may_be_null(kind: type[BaseException], name: str, asked: dict[str, Any]) -> None:
+    rc, made = load().allocate_on_new_thread(prototype(**{"shape": (2, 3), **asked}))
+    assert rc == -1 and made is None
+
+
+def test_passes_the_error_context_through() -> None:
+    outcome, _ = load().try_allocate(prototype((2, -3)), error_ctx=0x1234)  # checked where it arrives
+    assert outcome.rc == -1

@@ -1,0 +1,144 @@
+"""To a tensor: what is refused, by which exception, and that a refused tensor still belongs to the caller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.foreign import Foreign
+from tests.support.structs import (
+    CUDA,
+    CUDA_MANAGED,
+    EXT_DEV,
+    HEXAGON,
+    MAIA,
+    METAL,
+    ONE_API,
+    OPENCL,
+    ROCM,
+    TRN,
+    VPI,
+    VULKAN,
+    WEB_GPU,
+)
+from tests.support.table import load, refuses
+from tests.support.tensors import DLPACK_NAMES, DTYPES, T
+
+pytestmark = pytest.mark.isolated
+
+
+def refused(kind: type[BaseException], **described: Any) -> None:
+    foreign = Foreign(**described)
+    before = bytes(foreign.raw)
+    refuses(kind, lambda: load().to_torch(foreign.address))
+    assert foreign.deleted == 0, "the deleter ran, so nobody knows who owns the tensor"
+    assert bytes(foreign.raw) == before and foreign.memory[5] == 5.0
+    foreign._deleter(foreign.address)
+    assert foreign.deleted == 1
+
+
+@pytest.mark.parametrize("version", [(0, 8), (2, 0), (2**32 - 1, 3)], ids=str)
+def test_other_major_versions(version: tuple[int, int]) -> None:
+    refused(BufferError, version=version)
+
+
+UNKNOWN_DTYPES = {
+    "opaque_handle": (3, 64, 1),
+    "code_18": (18, 8, 1),
+    "code_255": (255, 32, 1),
+    "lanes_0": (2, 32, 0),
+    "lanes_2": (2, 32, 2),
+    "lanes_4": (2, 8, 4),
+    "lanes_65535": (0, 8, 65535),
+    "bits_0": (2, 0, 1),
+    "int1": (0, 1, 1),
+    "int3": (0, 3, 1),
+    "int4": (0, 4, 1),
+    "uint4": (1, 4, 1),
+    "uint7": (1, 7, 1),
+    "int24": (0, 24, 1),
+    "int128": (0, 128, 1),
+    "uint128": (1, 128, 1),
+    "float8": (2, 8, 1),
+    "float128": (2, 128, 1),
+    "bfloat32": (4, 32, 1),
+    "complex16": (5, 16, 1),
+    "complex255": (5, 255, 1),
+    "bool1": (6, 1, 1),
+    "bool32": (6, 32, 1),
+    "float8_e3m4": (7, 8, 1),
+    "float8_e4m3": (8, 8, 1),
+    "float8_e4m3b11fnuz": (9, 8, 1),
+    "float8_e4m3fn_of_16_bits": (10, 16, 1),
+    "float8_e5m2_with_lanes": (12, 8, 4),
+    "float6_e2m3fn": (15, 6, 1),
+    "float6_e3m2fn": (16, 6, 1),
+    "float4_e2m1fn_unpaired": (17, 4, 1),
+    "float4_e2m1fn_by_four": (17, 4, 4),
+    "float4_e2m1fn_of_8_bits": (17, 8, 1),
+    **{name: value for name, value in DLPACK_NAMES.items() if name not in DTYPES},
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN_DTYPES)
+def test_dtypes_torch_cannot_hold(name: str) -> None:
+    refused(BufferError, dtype=UNKNOWN_DTYPES[name], shape=(2,))
+
+
+DEVICES = {
+    "none": 0,
+    "minus_one": -1,
+    "opencl": OPENCL,
+    "number_5": 5,
+    "vulkan": VULKAN,
+    "metal": METAL,
+    "vpi": VPI,
+    "rocm": ROCM,
+    "ext_dev": EXT_DEV,
+    "one_api": ONE_API,
+    "web_gpu": WEB_GPU,
+    "hexagon": HEXAGON,
+    "maia": MAIA,
+    "trn": TRN,
+    "number_99": 99,
+    "largest": 2**31 - 1,
+}
+if not T.version.cuda:
+    DEVICES.update(cuda=CUDA, cuda_managed=CUDA_MANAGED)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_devices_of_other_builds(name: str) -> None:
+    refused(BufferError, device=(DEVICES[name], 0))
+
+
+NONSENSE: dict[str, dict[str, Any]] = {
+    "ndim_negative": {"ndim": -1},
+    "ndim_most_negative": {"ndim": -(2**31)},
+    "shape_null": {"shape": None, "ndim": 2},
+    "size_negative": {"shape": (2, -3)},
+    "size_negative_with_strides": {"shape": (-2, 3), "strides": (3, 1)},
+    "size_most_negative": {"shape": (-(2**63),)},
+    "two_negative_sizes": {"shape": (-2, -3)},
+    "size_negative_beside_zero": {"shape": (0, -3)},
+    "stride_negative": {"strides": (-3, 1)},
+    "stride_negative_of_size_one": {"shape": (1, 3), "strides": (-3, 1)},
+    "stride_negative_of_empty": {"shape": (0, 3), "strides": (-3, 1)},
+    "elements_overflow": {"shape": (2**62, 4)},
+    "elements_wrap_to_zero": {"shape": (2**32, 2**32)},
+    "bytes_overflow": {"shape": (2**61,)},
+    "bytes_wrap_to_zero": {"shape": (2**62,)},
+    "extent_overflows": {"shape": (2, 2), "strides": (2**62, 2**62)},
+    "extent_wraps_to_small": {"shape": (5,), "strides": (2**62,)},
+    "extent_in_bytes_overflows": {"shape": (2,), "strides": (2**61,)},
+    "data_null": {"data": None},
+    "data_null_of_zero_dim": {"shape": (), "data": None},
+    "data_null_with_offset": {"data": None, "byte_offset": 8},
+    "byte_offset_wraps": {"byte_offset": 2**64 - 4},
+}
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_descriptions_that_make_no_sense(name: str) -> None:
+    refused(ValueError, **NONSENSE[name])

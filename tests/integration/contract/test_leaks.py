@@ -1,0 +1,109 @@
+"""Nothing is left behind by many calls, whether they succeed or fail: neither memory nor references."""
+
+from __future__ import annotations
+
+import ctypes
+import resource
+import sys
+from typing import Any, Callable
+
+import pytest
+
+from tests.support.foreign import Foreign, prototype
+from tests.support.probe import probe
+from tests.support.structs import CPU, VULKAN
+from tests.support.table import load
+from tests.support.tensors import REFUSED, T, Plain, quiet, use_count
+
+pytestmark = pytest.mark.isolated
+
+TIMES = 100_000
+# A leak of the smallest block the allocator knows, 16 bytes at each call, would be 1.6 MB. Pools settle in less than half.
+ALLOWED = 700_000
+
+
+def peak() -> int:
+    """The largest resident size so far, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def dltensor(obj: Any, times: int) -> int:
+    from tests.support.structs import DLTensor
+
+    out = DLTensor()
+    function = load().raw.dltensor_from_py_object_no_sync
+    return int(probe().probe_repeat_dltensor(function, id(obj), ctypes.addressof(out), times))
+
+
+def owning(obj: Any, times: int) -> int:
+    return int(probe().probe_repeat_export(load().raw.managed_tensor_from_py_object_no_sync, id(obj), times))
+
+
+def back_and_forth(obj: Any, times: int) -> int:
+    raw = load().raw
+    decref = ctypes.cast(ctypes.pythonapi.Py_DecRef, ctypes.c_void_p)
+    return int(
+        probe().probe_repeat_import(
+            raw.managed_tensor_from_py_object_no_sync,
+            raw.managed_tensor_to_py_object_no_sync,
+            id(obj),
+            times,
+            decref,
+        )
+    )
+
+
+def refused_import(foreign: Foreign, times: int) -> int:
+    function = load().raw.managed_tensor_to_py_object_no_sync
+    return int(probe().probe_repeat_refused_import(function, foreign.address, times))
+
+
+def allocate(asked: Any, times: int) -> int:
+    return int(probe().probe_repeat_allocate(load().raw.managed_tensor_allocator, ctypes.addressof(asked), times))
+
+
+def stream(device: int, times: int) -> int:
+    return int(probe().probe_repeat_stream(load().raw.current_work_stream, device, 0, times))
+
+
+LOOPS: dict[str, tuple[Callable[[Any, int], int], Callable[[], Any], bool]] = {
+    # the loop, what it is about, whether its calls fail
+    "dltensor": (dltensor, lambda: T.ones(2, 3), False),
+    "dltensor_of_a_subclass": (dltensor, lambda: T.ones(2, 3).as_subclass(Plain), False),
+    "dltensor_refused": (dltensor, REFUSED["conjugate"], True),
+    "dltensor_not_a_tensor": (dltensor, lambda: [1], True),
+    "owning": (owning, lambda: T.ones(2, 3), False),
+    "owning_six_dims": (owning, lambda: T.ones(1, 1, 1, 1, 2, 3), False),
+    "owning_with_grad": (owning, lambda: T.ones(3, requires_grad=True) * 2, False),
+    "owning_refused": (owning, REFUSED["conjugate"], True),
+    "owning_not_a_tensor": (owning, lambda: [1], True),
+    "back_and_forth": (back_and_forth, lambda: T.ones(2, 3), False),
+    "back_and_forth_six_dims": (back_and_forth, lambda: T.ones(1, 1, 1, 1, 2, 3), False),
+    "back_and_forth_empty": (back_and_forth, lambda: T.ones(0, 3), False),
+    "import_refused": (refused_import, lambda: Foreign(ndim=-1), True),
+    "import_refused_by_dtype": (refused_import, lambda: Foreign(dtype=(99, 32, 1)), True),
+    "allocate": (allocate, lambda: prototype((4, 4)), False),
+    "allocate_six_dims_strided": (allocate, lambda: prototype((1, 1, 1, 1, 2, 3), (6, 6, 6, 6, 1, 2)), False),
+    "allocate_refused": (allocate, lambda: prototype((4, -4)), True),
+    "allocate_huge": (allocate, lambda: prototype((2**58,)), True),
+    "stream": (stream, lambda: CPU, False),
+    "stream_refused": (stream, lambda: VULKAN, True),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_many_calls_leave_nothing_behind(name: str) -> None:
+    loop, make, fails = LOOPS[name]
+    about = quiet(make)
+    count = use_count(about) if isinstance(about, T.Tensor) else 0
+    references = sys.getrefcount(about)
+    # An error costs a string and sometimes a C++ exception: fewer calls prove as much, since each leaves more.
+    times = TIMES // 5 if fails else TIMES
+    expected = times if fails else 0
+    loop(about, times // 5)
+    before = peak()
+    assert loop(about, times) == expected
+    grown = peak() - before
+    assert grown < ALLOWED, f"{grown / times:.1f} bytes stay at each call"
+    assert sys.getrefcount(about) == references
+    assert count == 0 or use_count(about) == count

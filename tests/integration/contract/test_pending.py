@@ -1,0 +1,60 @@
+"""A Python exception that was pending before the call: kept by a call that succeeds, chained by one that fails."""
+
+from __future__ import annotations
+
+import ctypes
+
+import pytest
+
+from tests.support.foreign import Foreign, prototype
+from tests.support.probe import probe
+from tests.support.structs import CPU, VULKAN
+from tests.support.table import Outcome, load
+from tests.support.tensors import T
+
+pytestmark = pytest.mark.isolated
+
+
+def outcome_of(function: str, fails: bool) -> tuple[Outcome, str]:
+    """What the call left behind, and the kind of exception it sets when it fails."""
+    table = load()
+    if function == "dltensor":
+        return table.try_dltensor(None if fails else T.ones(3), pending=True)[0], "TypeError"
+    if function == "owning":
+        tensor = T.ones(3, device="meta") if fails else T.ones(3)
+        return table.try_export(tensor, pending=True)[0], "BufferError"
+    if function == "to_torch":
+        foreign = Foreign(ndim=-1 if fails else None)
+        outcome, made = table.try_to_torch(foreign.address, pending=True)
+        assert fails or made.sum().item() == 15.0
+        return outcome, "ValueError"
+    return table.try_stream(VULKAN if fails else CPU, 0, pending=True)[0], "RuntimeError"
+
+
+FUNCTIONS = ["dltensor", "owning", "to_torch", "stream"]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_is_kept_by_a_call_that_succeeds(function: str) -> None:
+    outcome, _ = outcome_of(function, fails=False)
+    assert outcome.rc == 0
+    assert type(outcome.error) is KeyError and outcome.error.__context__ is None
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_is_the_context_of_a_failure(function: str) -> None:
+    outcome, kind = outcome_of(function, fails=True)
+    assert outcome.rc == -1
+    assert type(outcome.error).__name__ == kind
+    assert outcome.error is not None and type(outcome.error.__context__) is KeyError, "the exception was lost"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_is_none_of_the_allocators_business(fails: bool) -> None:
+    rc, out = ctypes.c_int(-2), ctypes.c_void_p()
+    asked = prototype((2, -3) if fails else (2, 3))
+    with pytest.raises(KeyError, match="pending before the call"):
+        probe().probe_allocate(
+            load().raw.managed_tensor_allocator, ctypes.addressof(asked), ctypes.addressof(out), ctypes.addressof(rc)
+        )
+    assert rc.value == (-1 if fails else 0)

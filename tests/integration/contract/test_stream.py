@@ -1,0 +1,63 @@
+"""The current stream, of every device type this build cannot be asked for and of those that have none."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.structs import (
+    CPU,
+    CUDA,
+    CUDA_HOST,
+    CUDA_MANAGED,
+    EXT_DEV,
+    HEXAGON,
+    MAIA,
+    METAL,
+    ONE_API,
+    OPENCL,
+    ROCM,
+    ROCM_HOST,
+    TRN,
+    VPI,
+    VULKAN,
+    WEB_GPU,
+)
+from tests.support.table import UNTOUCHED, load, refuses
+from tests.support.tensors import T
+
+pytestmark = pytest.mark.isolated
+
+
+@pytest.mark.parametrize("device", [CPU, CUDA_HOST, ROCM_HOST, METAL])
+def test_is_null_where_there_are_no_streams(device: int) -> None:
+    assert load().stream(device, 0) is None
+
+
+FOREIGN = {
+    "none": 0,
+    "minus_one": -1,
+    "opencl": OPENCL,
+    "vulkan": VULKAN,
+    "vpi": VPI,
+    "rocm": ROCM,
+    "ext_dev": EXT_DEV,
+    "one_api": ONE_API,
+    "web_gpu": WEB_GPU,
+    "hexagon": HEXAGON,
+    "maia": MAIA,
+    "trn": TRN,
+    "number_99": 99,
+    "largest": 2**31 - 1,
+}
+if not T.version.cuda:
+    FOREIGN.update(cuda=CUDA, cuda_managed=CUDA_MANAGED)
+
+
+@pytest.mark.parametrize("index", [0, 1])
+@pytest.mark.parametrize("name", FOREIGN)
+def test_is_an_error_where_this_build_cannot_know(name: str, index: int) -> None:
+    """NULL would be taken for the default stream: a silent race."""
+    table = load()
+    refuses(RuntimeError, lambda: table.stream(FOREIGN[name], index))
+    _, out = table.try_stream(FOREIGN[name], index)
+    assert out == UNTOUCHED

@@ -1,0 +1,78 @@
+"""torch's modes, as context managers that answer a list of what they saw."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Iterator
+
+from tests.support.tensors import T
+
+
+@contextlib.contextmanager
+def _within(mode: Any) -> Iterator[list[str]]:
+    with mode:
+        yield []
+
+
+def _fake() -> Any:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    return _within(FakeTensorMode())
+
+
+def _recording(base: Any, method: str) -> Any:
+    """A mode that writes down every operation and lets it through."""
+    seen: list[str] = []
+
+    def record(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        seen.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+    @contextlib.contextmanager
+    def run() -> Iterator[list[str]]:
+        with type("Recording", (base,), {method: record})():
+            yield seen
+
+    return run()
+
+
+def _dispatch() -> Any:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    return _recording(TorchDispatchMode, "__torch_dispatch__")
+
+
+def _function() -> Any:
+    from torch.overrides import TorchFunctionMode
+
+    return _recording(TorchFunctionMode, "__torch_function__")
+
+
+@contextlib.contextmanager
+def _default_device() -> Iterator[list[str]]:
+    T.set_default_device("meta")
+    try:
+        yield []
+    finally:
+        T.set_default_device(None)
+
+
+@contextlib.contextmanager
+def _deterministic() -> Iterator[list[str]]:
+    T.use_deterministic_algorithms(True)
+    try:
+        yield []
+    finally:
+        T.use_deterministic_algorithms(False)
+
+
+MODES: dict[str, Callable[[], Any]] = {
+    "inference_mode": lambda: _within(T.inference_mode()),
+    "no_grad": lambda: _within(T.no_grad()),
+    "fake": _fake,
+    "meta_device": lambda: _within(T.device("meta")),
+    "default_device": _default_device,
+    "deterministic": _deterministic,
+    "dispatch": _dispatch,
+    "function": _function,
+}

@@ -1,7 +1,7 @@
 """Link stubs: a shared object's name and exported symbols without its code, enough for a linker, for any processor.
 
-What ends up in a stub: the SONAME and the dynamic symbol table, all at one address. A linker reads no more than that of a
-shared object, so that 437 MB of libtorch_cpu shrink to a few, and a misspelt symbol still fails at link time (-z defs).
+What ends up in a stub: the SONAME and the dynamic symbol table, all at one address. A linker reads no more of a shared
+object, so that 437 MB of libtorch_cpu shrink to a few, and a misspelt symbol still fails at link time (-z defs).
 """
 
 from __future__ import annotations
@@ -85,7 +85,9 @@ def write(exports: Exports, path: Path) -> None:
     def section(name: bytes, kind: int, flags: int, data: bytes, link: int, info: int, entry: int) -> None:
         offset = _HEADER.size + len(body)
         body.extend(data + bytes(-len(data) % 16))
-        headers.append(_SECTION.pack(names.index(name), kind, flags, _ADDRESS, offset, len(data), link, info, 16, entry))
+        headers.append(
+            _SECTION.pack(names.index(name), kind, flags, _ADDRESS, offset, len(data), link, info, 16, entry)
+        )
 
     section(b".text", 1, 6, b"\0" * 16, 0, 0, 0)
     section(b".dynsym", _SHT_DYNSYM, 2, bytes(symbols), 3, 1, _SYMBOL.size)

@@ -8,8 +8,8 @@
     <dev dir>/sdk/2.9.1/sdk.json                   where it comes from, and its digest
 
 Only the members needed are downloaded (about 130 MB of a 900 MB wheel; what stays on disk is under 80 MB). A fetch that
-broke off goes on where it was; a folder under its final name is complete. The digest over all files is compared with the one
-recorded in tools/sdk.sums, where there is one.
+broke off goes on where it was; a folder under its final name is complete. The digest over all files is compared with
+the one recorded in tools/sdk.sums, where there is one.
 
     ./dev sdk 2.9.1 [--arch aarch64] [--record]
 """
@@ -37,7 +37,9 @@ LIBRARIES = ("libc10", "libtorch_cpu", "libtorch_python", "libc10_cuda")
 _SUMS = Path(__file__).with_name("sdk.sums")
 _KEEP = re.compile(r"torch/(include/.+[^/]|version\.py)|.*\.dist-info/(licenses/)?(LICENSE|NOTICE|License\.txt)")
 # Parts of torch/include that belong to third parties and that no ATen or c10 header of ours reaches.
-_DROP = re.compile(r"torch/include/(google|oneapi|pybind11|kineto|tensorpipe|fbgemm|dnnl|fp16|psimd|onnx|caffe2/onnx|contrib)/")
+_DROP = re.compile(
+    r"torch/include/(google|oneapi|pybind11|kineto|tensorpipe|fbgemm|dnnl|fp16|psimd|onnx|caffe2/onnx|contrib)/"
+)
 
 
 def sdk_dir(arch: str | None = None) -> Path:
@@ -102,9 +104,16 @@ def _cuda_headers(metadata: str, arch: str, part: Path, advance: Callable[[int],
     minor = ".".join(pinned[0].split(".")[:2])
     for requirement in (f"nvidia-cuda-runtime-cu12=={pinned[0]}", f"nvidia-cuda-nvcc-cu12=={minor}.*"):
         with wheels.open_wheel(_find(requirement, arch), part.parent, advance) as archive:
-            wanted = re.compile(r"nvidia/cuda_(runtime|nvcc)/include/(crt/)?\w+\.h(pp)?|.*\.dist-info/(licenses/)?License\.txt")
+            wanted = re.compile(
+                r"nvidia/cuda_(runtime|nvcc)/include/(crt/)?\w+\.h(pp)?|.*\.dist-info/(licenses/)?License\.txt"
+            )
             members = [m for m in archive.infolist() if wanted.fullmatch(m.filename)]
-            _extract(archive, members, part / "cuda", lambda name: name.split("/", 2)[2] if "/include/" in name else "License.txt")
+            _extract(
+                archive,
+                members,
+                part / "cuda",
+                lambda name: name.split("/", 2)[2] if "/include/" in name else "License.txt",
+            )
 
 
 def _find(requirement: str, arch: str) -> wheels.Wheel:

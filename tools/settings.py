@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# pip's settings and the words uv has for them. uv reads none of pip's configuration, and both must see the same packages.
+# pip's settings and uv's words for them. uv reads none of pip's configuration, and both must see the same packages.
 _PIP_TO_UV = {
     "find-links": "UV_FIND_LINKS",
     "index-url": "UV_DEFAULT_INDEX",
@@ -25,7 +25,7 @@ _PIP_TO_UV = {
 
 
 class ToolError(Exception):
-    """Something that the person at the keyboard can put right: the text says what was asked, what is here, what to do."""
+    """Something that the person at the keyboard can put right: what was asked, what is here, what to do."""
 
 
 def dev_dir() -> Path:
@@ -97,7 +97,9 @@ def run(command: list[str], *, what: str, env: dict[str, str] | None = None, cwd
     """Run a program quietly and return what it printed; its own words come with the ToolError when it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, cwd=cwd)
     if done.returncode != 0:
-        raise ToolError(f"{what} failed (exit {done.returncode}): {' '.join(command)}\n{done.stdout}{done.stderr}".rstrip())
+        raise ToolError(
+            f"{what} failed (exit {done.returncode}): {' '.join(command)}\n{done.stdout}{done.stderr}".rstrip()
+        )
     return done.stdout
 
 

@@ -19,13 +19,18 @@ from tools.wheels import tomllib
 
 
 def rows() -> dict[str, str]:
-    """Every row of variants.toml by its directory name ("torch2_9_cxx11"), with the torch release it compiles against."""
+    """Every row of variants.toml by its directory name ("torch2_9_cxx11"), with the torch release of its headers."""
     matrix: dict[str, Any] = tomllib.loads((ROOT / "variants.toml").read_text(encoding="utf-8"))
     return {row_name(row["torch"], row["cxx11"]): row["sdk"] for row in matrix["row"]}
 
 
 def row_name(torch: str, cxx11: bool) -> str:
     return f"torch{torch.replace('.', '_')}_cxx{'11' if cxx11 else '98'}"
+
+
+def torch_line(row: str) -> str:
+    """The torch release line of a row: "2.9" of "torch2_9_cxx11"."""
+    return row.removeprefix("torch").rpartition("_")[0].replace("_", ".")
 
 
 def build(names: list[str], out: Path, *, sanitize: bool = False) -> Path:
@@ -39,7 +44,7 @@ def build(names: list[str], out: Path, *, sanitize: bool = False) -> Path:
     for release in dict.fromkeys(known[name] for name in names):
         sdk.fetch(release)
     kind = "sanitize" if sanitize else "release"
-    landing = dev_dir() / "wheels" / f"{kind}-{os.getpid()}"  # alone in its folder, so that its name need not be guessed
+    landing = dev_dir() / "wheels" / f"{kind}-{os.getpid()}"  # alone in its folder: its name need not be guessed
     shutil.rmtree(landing, ignore_errors=True)
     command = [tool("uv"), "build", "--wheel", str(ROOT), "--out-dir", str(landing), "--python", sys.executable]
     command += ["--no-build-isolation", "-C", f"build-dir={_build_dir(kind)}"]

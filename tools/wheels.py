@@ -25,6 +25,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+__all__ = ["tomllib"]
+
 _BLOCK = 8 << 20  # one request reads this much: a header costs no round trip of its own
 
 
@@ -98,7 +100,9 @@ class HttpFile(io.RawIOBase):
         span = {"Range": f"bytes={self._position}-{self._position + wanted - 1}"}
         answer = self._session.get(self._url, headers=span, timeout=60)
         if answer.status_code != 206 or len(answer.content) != wanted:
-            raise OSError(f"{self._url}: asked for {wanted} bytes, got {len(answer.content)} (status {answer.status_code})")
+            raise OSError(
+                f"{self._url}: asked for {wanted} bytes, got {len(answer.content)} (status {answer.status_code})"
+            )
         buffer[:wanted] = answer.content
         self._position += wanted
         self._advance(wanted)
@@ -134,12 +138,12 @@ def download(wheel: Wheel, folder: Path, advance: Callable[[int], None]) -> Path
             digest.update(block)
     if digest.hexdigest() != wheel.sha256:
         part.unlink()
-        raise ToolError(f"{wheel.filename} arrived damaged (sha256 {digest.hexdigest()}, not {wheel.sha256}): try again")
+        raise ToolError(f"{wheel.filename} arrived damaged (its sha256 is not {wheel.sha256}): try again")
     return part.rename(target)
 
 
 def open_wheel(wheel: Wheel, scratch: Path, advance: Callable[[int], None] = lambda size: None) -> zipfile.ZipFile:
-    """The wheel as an open zip file, read over the network as it is asked for; whole, through `scratch`, if it must be."""
+    """The wheel as an open zip file, read over the network as needed; downloaded whole to `scratch` if it must be."""
     if wheel.url.startswith("file:"):
         return zipfile.ZipFile(urllib.parse.unquote(urllib.parse.urlsplit(wheel.url).path))
     try:

@@ -1,0 +1,112 @@
+"""The test sessions: which tests run on which CPython, torch and neighbours; and how one session runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as xml
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tools import environments, interpreters
+from tools.settings import ROOT, ToolError, dev_dir, run
+
+HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
+TVM_FFI = "apache-tvm-ffi>=0.1.15"
+OLDEST_TVM_FFI = "apache-tvm-ffi==0.1.4"  # the first that looks for the capsule
+PEER = "torch-c-dlpack-ext==0.1.5"
+INTEGRATION = ("tests/integration",)
+CORE = ("tests/unit", "tests/integration/contract")
+
+
+@dataclass(frozen=True)
+class Session:
+    """One run of pytest."""
+
+    name: str
+    tests: tuple[str, ...]
+    torch: str | None = None
+    python: str | None = None  # None: the one that runs ./dev, or one near it that the torch release has a wheel for
+    extras: tuple[str, ...] = (TVM_FFI,)
+    sanitize: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a session. `problem` is set where pytest itself did not come to an end, or could not start."""
+
+    session: Session
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+    problem: str = ""
+    absent: bool = False  # there is no such CPython here, and none can be had
+
+    @property
+    def good(self) -> bool:
+        return not self.failed and not self.problem and (self.passed > 0 or self.absent)
+
+
+UNIT = Session("unit tests, no torch", ("tests/unit",), extras=())
+STANDARD = [Session(f"torch {torch}", INTEGRATION, torch) for torch in ("2.5.1", "2.9.1", "2.13.0")]
+MORE = [Session(f"torch {torch}", INTEGRATION, torch) for torch in ("2.4.1", "2.6.0", "2.7.1", "2.8.0")]
+# The wheel that passed above, unchanged, on other CPythons: with the torch they share, and 3.14 with its first.
+PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v) for v in ("3.9", "3.11", "3.12", "3.13")]
+PYTHONS += [Session("same wheel, CPython 3.14", CORE, "2.9.1", "3.14")]
+SANITIZED = Session("torch 2.9.1, ASan and UBSan", CORE[1:], "2.9.1", sanitize=True)
+
+
+def integration(torch: str, python: str | None) -> Session:
+    """The session of one torch release, on a chosen CPython if need be."""
+    return Session(f"torch {torch}" + (f", CPython {python}" if python else ""), INTEGRATION, torch, python)
+
+
+def execute(session: Session, wheel: Path, arguments: list[str]) -> Outcome:
+    """Run the session with that wheel; pytest's own words go to the terminal."""
+    python = session.python or (environments.python_for(session.torch, HERE) if session.torch else HERE)
+    if not interpreters.find(python):
+        return Outcome(session, problem=f"CPython {python} is not available here", absent=True)
+    begun = time.monotonic()
+    try:
+        environment = environments.make(python, session.torch, *session.extras)
+        environment.install(str(wheel))
+    except ToolError as error:
+        return Outcome(session, problem=str(error).splitlines()[0], seconds=time.monotonic() - begun)
+    report = dev_dir() / "reports" / f"{environment.folder.name}{'-sanitize' if session.sanitize else ''}.xml"
+    report.unlink(missing_ok=True)
+    command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
+    tests = [test for test in session.tests if (ROOT / test).exists()]
+    more = _sanitizer() if session.sanitize else {}
+    variables = environment.variables(PYTHONDONTWRITEBYTECODE="1", **more)
+    done = subprocess.run([*command, *tests, *arguments], cwd=ROOT, env=variables, check=False)
+    counted = _read(report, Outcome(session, seconds=time.monotonic() - begun))
+    if done.returncode not in (0, 1, 5):  # passed, failed, nothing selected
+        return replace(counted, problem=f"pytest ended with exit status {done.returncode}")
+    return counted
+
+
+def _read(report: Path, outcome: Outcome) -> Outcome:
+    if not report.exists():
+        return replace(outcome, problem="pytest left no report")
+    suite = next(xml.parse(report).getroot().iter("testsuite"))
+    count = {key: int(suite.get(key, "0")) for key in ("tests", "failures", "errors", "skipped")}
+    failed = count["failures"] + count["errors"]
+    return replace(outcome, passed=count["tests"] - failed - count["skipped"], failed=failed, skipped=count["skipped"])
+
+
+def _sanitizer() -> dict[str, str]:
+    """The sanitizers' runtime has to be in the process before anything else; CPython itself never frees everything."""
+    compiler = os.environ.get("CXX", "c++").split()[0]
+    runtimes = [run([compiler, f"-print-file-name={name}"], what="looking for ASan").strip() for name in _RUNTIMES]
+    return {
+        "LD_PRELOAD": " ".join(runtimes),
+        "ASAN_OPTIONS": "detect_leaks=0:protect_shadow_gap=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+        "DLX_TORCH_TEST_SANITIZED": "1",
+    }
+
+
+_RUNTIMES = ("libasan.so", "libubsan.so", "libstdc++.so.6")

@@ -1,0 +1,70 @@
+"""Build the wheel once and run the test sessions with it: ./dev test."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tools import sessions, wheel
+from tools.sessions import Outcome, Session
+from tools.settings import ToolError, dev_dir
+
+
+def main(options: argparse.Namespace) -> int:
+    chosen = _choose(options)
+    built = _wheel(options, chosen)
+    console = Console()
+    outcomes = []
+    for session in chosen:
+        console.rule(session.name)
+        outcomes.append(sessions.execute(session, built, options.rest))
+    _report(console, outcomes)
+    good = all(outcome.good for outcome in outcomes)
+    if absent := [outcome.session.python for outcome in outcomes if outcome.absent]:
+        console.print(f"[yellow]Not run, since no such CPython is to be had here: {', '.join(map(str, absent))}[/]")
+    # The last line is for programs that read it: sessions that could not run count as failed.
+    broken = sum(1 for outcome in outcomes if not outcome.good and not outcome.failed)
+    print(f"{sum(o.passed for o in outcomes)} passed, {sum(o.failed for o in outcomes) + broken} failed")
+    return 0 if good else 1
+
+
+def _choose(options: argparse.Namespace) -> list[Session]:
+    if options.python and not options.torch:
+        raise ToolError("--python goes with --torch: name the release, such as --torch 2.9.1 --python 3.12")
+    if options.sanitize:
+        return [sessions.SANITIZED]
+    if options.torch:
+        return [sessions.integration(torch, options.python) for torch in options.torch]
+    more = sessions.MORE if options.all else []
+    return [sessions.UNIT, *sessions.STANDARD, *more, *sessions.PYTHONS]
+
+
+def _wheel(options: argparse.Namespace, chosen: list[Session]) -> Path:
+    if options.wheel:
+        path: Path = options.wheel
+        if not path.is_file():
+            raise ToolError(f"--wheel {path}: no such file")
+        return path.resolve()
+    lines = {session.torch.rpartition(".")[0] for session in chosen if session.torch}
+    names = [row for row in wheel.rows() if wheel.torch_line(row) in lines]
+    kind = "sanitize" if options.sanitize else "release"
+    return wheel.build(names, dev_dir() / "wheels" / kind, sanitize=options.sanitize)
+
+
+def _report(console: Console, outcomes: list[Outcome]) -> None:
+    table = Table(title="./dev test")
+    for column in ("session", "passed", "failed", "skipped", "time", ""):
+        table.add_column(column, justify="left" if column in ("session", "") else "right")
+    for outcome in outcomes:
+        verdict = "[green]ok[/]" if outcome.good else "[red]failed[/]"
+        if outcome.absent:
+            verdict = "[yellow]not available here[/]"
+        elif not outcome.good and not outcome.failed and not outcome.passed and not outcome.problem:
+            verdict = "[red]no test ran[/]"
+        counts = (str(count) for count in (outcome.passed, outcome.failed, outcome.skipped))
+        words = verdict if not outcome.problem else f"{verdict}: {outcome.problem}"
+        table.add_row(outcome.session.name, *counts, f"{outcome.seconds:.0f} s", words)
+    console.print(table)

@@ -1,0 +1,52 @@
+# dlx_add_core(ROW <row>)
+#
+# The object library dlx_core_<row>: everything of cpp/src but the backends. It knows DLPack and no vendor, so all backends of a row
+# share it.
+function(dlx_add_core)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "ROW" "")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cpp/src/*.cc")
+  add_library(dlx_core_${arg_ROW} OBJECT ${sources})
+  target_compile_definitions(dlx_core_${arg_ROW} PRIVATE DLX_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(dlx_core_${arg_ROW} PRIVATE dlx_build_flags dlx_${arg_ROW}_headers)
+endfunction()
+
+# dlx_add_variant(ROW <row> BACKEND <backend> [REQUIRED])
+#
+# The library of one row and one backend, `libdlx_torch_<backend>`, as target dlx_torch_<backend>_<row>; installed to
+# dlx_torch_ext/_lib/<row>. Where the torch of the row lacks a library that the backend links (a CPU build has no c10_cuda), the variant is
+# left out with a line that says so, or, with REQUIRED, the configure step stops.
+function(dlx_add_variant)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "REQUIRED" "ROW;BACKEND" "")
+  set(prefix dlx_${arg_ROW})
+  set(problem "")
+  foreach(library IN LISTS DLX_BACKEND_${arg_BACKEND}_LINKS)
+    if(NOT TARGET ${prefix}_${library})
+      set(problem "the torch of this row has no lib${library}: take one built for ${arg_BACKEND}")
+    endif()
+  endforeach()
+  if(arg_BACKEND STREQUAL "cuda" AND NOT problem AND NOT TARGET ${prefix}_cuda_headers)
+    set(problem "cuda_runtime_api.h is not found: pip install nvidia-cuda-runtime-cu12, or set CUDA_HOME")
+  endif()
+  if(problem AND arg_REQUIRED)
+    message(FATAL_ERROR "${arg_ROW}, ${arg_BACKEND}: ${problem}.")
+  elseif(problem)
+    message(STATUS "${arg_ROW}, ${arg_BACKEND}: left out, ${problem}")
+    return()
+  endif()
+
+  set(target dlx_torch_${arg_BACKEND}_${arg_ROW})
+  add_library(${target} MODULE "${PROJECT_SOURCE_DIR}/cpp/src/backends/${arg_BACKEND}.cc" $<TARGET_OBJECTS:dlx_core_${arg_ROW}>)
+  target_link_libraries(${target} PRIVATE dlx_build_flags ${prefix}_headers)
+  if(arg_BACKEND STREQUAL "cuda")
+    target_link_libraries(${target} PRIVATE ${prefix}_cuda_headers)
+  endif()
+  foreach(library IN LISTS DLX_BACKEND_${arg_BACKEND}_LINKS)
+    target_link_libraries(${target} PRIVATE ${prefix}_${library})
+  endforeach()
+  get_filename_component(name "${DLX_BACKEND_${arg_BACKEND}_FILE}" NAME_WE)
+  get_filename_component(suffix "${DLX_BACKEND_${arg_BACKEND}_FILE}" EXT)
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME "${name}" SUFFIX "${suffix}"
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/_lib/${arg_ROW}" LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/exports.map")
+  install(TARGETS ${target} LIBRARY DESTINATION dlx_torch_ext/_lib/${arg_ROW} COMPONENT dlx RUNTIME DESTINATION dlx_torch_ext/_lib/${arg_ROW})
+endfunction()

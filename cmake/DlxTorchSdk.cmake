@@ -1,0 +1,47 @@
+# dlx_torch_sdk(ROW <row> DIRECTORY <torch package>)
+#
+# Makes imported targets of a torch package, installed or unpacked: dlx_<row>_headers (includes, C++ standard, ABI) and, for each of
+# c10, torch_cpu, torch_python, c10_cuda that its lib/ has, dlx_<row>_<library>. The library may be a link stub: only its SONAME
+# enters what is built. CUDA's headers become dlx_<row>_cuda_headers where they are found: beside the package (../cuda/include),
+# in an nvidia package beside it, or as find_path finds cuda_runtime_api.h.
+function(dlx_torch_sdk)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "ROW;DIRECTORY" "")
+  set(prefix dlx_${arg_ROW})
+  dlx_torch_version("${arg_DIRECTORY}" version)
+  string(REPLACE "." ";" parts "${DLX_ROW_${arg_ROW}_TORCH}")
+  list(GET parts 0 major)
+  list(GET parts 1 minor)
+  if(NOT version MATCHES "^${major}\\.${minor}([^0-9]|$)")
+    message(FATAL_ERROR
+      "row ${arg_ROW} needs the headers of torch ${major}.${minor}, and ${arg_DIRECTORY} is torch ${version}. Point DLX_TORCH_DIR or "
+      "DLX_TORCH_SDK_DIR at the right one, or leave DLX_TORCH_ROWS empty to build for the torch at hand.")
+  endif()
+
+  add_library(${prefix}_headers INTERFACE)
+  target_include_directories(${prefix}_headers SYSTEM INTERFACE
+    "${arg_DIRECTORY}/include" "${arg_DIRECTORY}/include/torch/csrc/api/include")
+  target_compile_features(${prefix}_headers INTERFACE cxx_std_${DLX_ROW_${arg_ROW}_STD})
+  target_compile_definitions(${prefix}_headers INTERFACE
+    _GLIBCXX_USE_CXX11_ABI=${DLX_ROW_${arg_ROW}_CXX11}
+    DLX_TORCH_MAJOR=${major} DLX_TORCH_MINOR=${minor} DLX_CXX11_ABI=${DLX_ROW_${arg_ROW}_CXX11})
+
+  foreach(library c10 torch_cpu torch_python c10_cuda)
+    set(file "${arg_DIRECTORY}/lib/${CMAKE_SHARED_LIBRARY_PREFIX}${library}${CMAKE_SHARED_LIBRARY_SUFFIX}")
+    if(WIN32)
+      set(file "${arg_DIRECTORY}/lib/${library}.lib")
+    endif()
+    if(EXISTS "${file}")
+      add_library(${prefix}_${library} UNKNOWN IMPORTED)
+      set_target_properties(${prefix}_${library} PROPERTIES IMPORTED_LOCATION "${file}")
+    endif()
+  endforeach()
+
+  unset(DLX_CUDA_INCLUDE_${arg_ROW} CACHE)
+  find_path(DLX_CUDA_INCLUDE_${arg_ROW} cuda_runtime_api.h
+    HINTS "${arg_DIRECTORY}/../cuda/include" "${arg_DIRECTORY}/../nvidia/cuda_runtime/include"
+          "${arg_DIRECTORY}/../nvidia/cu13/include" "$ENV{CUDA_HOME}/include" /usr/local/cuda/include)
+  if(DLX_CUDA_INCLUDE_${arg_ROW})
+    add_library(${prefix}_cuda_headers INTERFACE)
+    target_include_directories(${prefix}_cuda_headers SYSTEM INTERFACE "${DLX_CUDA_INCLUDE_${arg_ROW}}")
+  endif()
+endfunction()

@@ -1,0 +1,71 @@
+// Memory from torch's own allocator, as a managed tensor: on the prototype's device, of its dtype, shape and, where given,
+// strides; not initialised. Dispatch modes do not reach it, the current device stays, no GIL is needed.
+//
+// MemoryError for memory only, ValueError for shapes, BufferError for dtype and device, RuntimeError for what the device says.
+// SetError may be NULL.
+#include "devices.h"
+#include "dtypes.h"
+#include "functions.h"
+#include "layout.h"
+#include "owned.h"
+#include "torch_tensor.h"
+
+#include <cstring>
+
+namespace dlx {
+
+static void fill_contiguous(DLTensor* tensor) {
+  int64_t stride = 1;
+  for (int32_t i = tensor->ndim - 1; i >= 0; --i) {
+    tensor->strides[i] = stride;
+    // torch takes a size of 0 as 1 here; check_layout has seen that the product fits.
+    if (tensor->shape[i] > 1) stride *= tensor->shape[i];
+  }
+}
+
+static bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, Error* error) {
+  if (dtype_from_dl(prototype.dtype) == kNoScalarType) {
+    return error->set(ErrorKind::kBufferError, "torch %d.%d has no dtype for DLPack code %u, bits %u, lanes %u", DLX_TORCH_MAJOR,
+                      DLX_TORCH_MINOR, prototype.dtype.code, prototype.dtype.bits, prototype.dtype.lanes);
+  }
+  const int64_t element_bytes = dtype_bytes(prototype.dtype);
+  const Layout layout = {prototype.ndim, prototype.shape, prototype.strides};
+  int64_t elements, bytes;
+  if (!check_layout(layout, element_bytes, &elements, &bytes, error)) return false;
+  int32_t torch_device, index;
+  if (!device_from_dl(prototype.device, &torch_device, &index, error)) return false;
+  if (prototype.device.device_type != device_to_dl(torch_device)) {
+    return error->set(ErrorKind::kBufferError, "torch's allocator cannot be asked for %s memory: allocate on kDLCPU or %s",
+                      dl_device_name(prototype.device.device_type), dl_device_name(kBackend.dl_device));
+  }
+  Owned* owned = make_owned(allocate_memory(torch_device, index, bytes), prototype.ndim);
+  if (owned == nullptr) return error->set(ErrorKind::kMemoryError, "no memory for %d dimensions", prototype.ndim);
+  DLTensor& tensor = owned->managed.dl_tensor;
+  tensor.data = bytes == 0 ? nullptr : data_of(owned->memory);
+  tensor.device = {prototype.device.device_type, index};
+  tensor.dtype = prototype.dtype;
+  const size_t dims = static_cast<size_t>(prototype.ndim) * sizeof(int64_t);
+  if (dims != 0) std::memcpy(tensor.shape, prototype.shape, dims);
+  if (prototype.strides == nullptr) {
+    fill_contiguous(&tensor);
+  } else if (dims != 0) {
+    std::memcpy(tensor.strides, prototype.strides, dims);
+  }
+  *out = &owned->managed;
+  return true;
+}
+
+int managed_tensor_allocator(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx,
+                             void (*SetError)(void* error_ctx, const char* kind, const char* message)) noexcept {
+  Error error;
+  try {
+    if (C10_LIKELY(allocate(*prototype, out, &error))) return 0;
+  } catch (...) {
+    // The host's allocator has nothing else to say than that there is no memory; an accelerator's names it by its class.
+    error.set_from_exception(is_host_memory(prototype->device.device_type) ? ErrorKind::kMemoryError : ErrorKind::kRuntimeError);
+  }
+  if (SetError != nullptr) SetError(error_ctx, kind_name(error.kind), error.text);
+  return -1;
+}
+
+}  // namespace dlx

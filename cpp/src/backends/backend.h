@@ -1,0 +1,35 @@
+// What the core asks of an accelerator: its names, its current stream, its memory. One file of this folder defines it for a
+// library; the others are not in it.
+#ifndef DLX_BACKENDS_BACKEND_H_
+#define DLX_BACKENDS_BACKEND_H_
+
+#include <cstdint>
+
+namespace c10 {
+struct Allocator;
+}
+
+namespace dlx {
+
+struct Backend {
+  const char* name;         // "cpu", "cuda", "rocm", "torch_npu"
+  int32_t torch_device;     // c10::DeviceType of its tensors
+  int32_t dl_device;        // DLDeviceType its tensors are exported as
+  int32_t dl_device_alias;  // a second DLDeviceType for the same memory, or 0
+  int32_t dl_managed;       // DLDeviceType of memory that host and device share, or 0
+};
+
+extern const Backend kBackend;
+
+// How many devices there are; 0 without a driver. The first call may ask the driver, later ones do not.
+int32_t backend_device_count() noexcept;
+
+// The calling thread's current stream on device `index`, which the caller has checked to be in range. May throw.
+void* backend_stream(int32_t index);
+
+// The allocator of torch's own tensors on this backend's device. May throw.
+c10::Allocator* backend_allocator();
+
+}  // namespace dlx
+
+#endif  // DLX_BACKENDS_BACKEND_H_

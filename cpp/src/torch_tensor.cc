@@ -1,0 +1,143 @@
+#include "torch_tensor.h"
+
+#include <ATen/Context.h>
+#include <ATen/core/TensorBase.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/TensorOptions.h>
+
+#include "backends/backend.h"
+#include "devices.h"
+#include "dtypes.h"
+
+namespace dlx {
+
+uint32_t g_pyobject_size = 0;
+
+#define DLX_ASSERT_DTYPE(name, number, since, code, bits, lanes) \
+  DLX_ASSERT_DTYPE_SINCE_##since(name, number)
+#define DLX_ASSERT_SCALAR_TYPE(name, number)                            \
+  static_assert(static_cast<int>(c10::ScalarType::name) == number, #name);
+#define DLX_ASSERT_DTYPE_SINCE_4(name, number) DLX_ASSERT_SCALAR_TYPE(name, number)
+#if DLX_TORCH_MINOR >= 7
+#define DLX_ASSERT_DTYPE_SINCE_7(name, number) DLX_ASSERT_SCALAR_TYPE(name, number)
+#else
+#define DLX_ASSERT_DTYPE_SINCE_7(name, number)
+#endif
+#if DLX_TORCH_MINOR >= 8
+#define DLX_ASSERT_DTYPE_SINCE_8(name, number) DLX_ASSERT_SCALAR_TYPE(name, number)
+#else
+#define DLX_ASSERT_DTYPE_SINCE_8(name, number)
+#endif
+DLX_FOR_EACH_DTYPE(DLX_ASSERT_DTYPE)
+
+static_assert(static_cast<int>(c10::DeviceType::CPU) == kTorchCPU);
+static_assert(static_cast<int>(c10::DeviceType::CUDA) == kTorchCUDA);
+static_assert(static_cast<int>(c10::DeviceType::OPENCL) == kTorchOpenCL);
+static_assert(static_cast<int>(c10::DeviceType::HIP) == kTorchHIP);
+static_assert(static_cast<int>(c10::DeviceType::XPU) == kTorchXPU);
+static_assert(static_cast<int>(c10::DeviceType::MPS) == kTorchMPS);
+static_assert(static_cast<int>(c10::DeviceType::MAIA) == kTorchMAIA);
+static_assert(static_cast<int>(c10::DeviceType::PrivateUse1) == kTorchPrivateUse1);
+
+bool refuse_not_plain(Tensor* tensor, Error* error) {
+  using c10::DispatchKey;
+  static constexpr struct {
+    DispatchKey key;
+    const char* what;
+    const char* remedy;
+  } kReasons[] = {
+      {DispatchKey::FuncTorchBatched, "a tensor inside torch.vmap", "call the kernel outside the transform"},
+      {DispatchKey::FuncTorchGradWrapper, "a tensor inside a torch.func transform", "call the kernel outside the transform"},
+      {DispatchKey::Functionalize, "a functional tensor", "call the kernel outside functionalize"},
+      {DispatchKey::NestedTensor, "a nested tensor", "export its values()"},
+      {DispatchKey::Python, "a fake, wrapper or other __torch_dispatch__ tensor", "export the tensor that it stands for"},
+      {DispatchKey::ZeroTensor, "a zero tensor, which has no memory", "call clone() first"},
+      {DispatchKey::Conjugate, "a tensor with the conjugate bit", "call resolve_conj() first"},
+      {DispatchKey::Negative, "a tensor with the negative bit", "call resolve_neg() first"},
+      {DispatchKey::Quantized, "a quantised tensor", "export its int_repr()"},
+      {DispatchKey::Sparse, "a sparse tensor", "export its indices and values, or call to_dense() first"},
+      {DispatchKey::SparseCsr, "a sparse compressed tensor", "export its indices and values, or call to_dense() first"},
+      {DispatchKey::MkldnnCPU, "an mkldnn tensor", "call to_dense() first"},
+  };
+  c10::DispatchKeySet keys = tensor->key_set();
+  for (const auto& reason : kReasons) {
+    // has_any: a key with a copy per backend, such as Sparse, does not count as `has` without its backend's bit.
+    if (keys.has_any(c10::DispatchKeySet(reason.key))) {
+      return error->set(ErrorKind::kBufferError, "cannot export %s: %s", reason.what, reason.remedy);
+    }
+  }
+  if (keys.has_backend(c10::BackendComponent::MetaBit)) {
+    return error->set(ErrorKind::kBufferError, "cannot export a meta tensor, which has no memory: create it on a device");
+  }
+  return error->set(ErrorKind::kBufferError, "cannot export a tensor with dispatch keys beyond a plain strided one's (0x%llx)",
+                    static_cast<unsigned long long>((keys - kPlainKeys).raw_repr()));
+}
+
+const char* scalar_type_name(int scalar_type) { return c10::toString(static_cast<c10::ScalarType>(scalar_type)); }
+
+const char* device_type_name(int32_t torch_device) {
+  static constexpr const char* kNames[] = {"cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
+                                           "fpga", "maia", "xla", "vulkan", "metal", "xpu", "mps",
+                                           "meta", "hpu", "ve", "lazy", "ipu", "mtia", "privateuseone"};
+  constexpr int32_t count = sizeof(kNames) / sizeof(kNames[0]);
+  return torch_device >= 0 && torch_device < count ? kNames[torch_device] : "unknown";
+}
+
+// torch creates an accelerator's context and its allocator on first use.
+static void initialize_device(c10::DeviceType type) {
+#if DLX_TORCH_MINOR < 6
+  if (type == c10::DeviceType::CUDA) {
+    at::globalContext().lazyInitCUDA();
+  } else if (type == c10::DeviceType::PrivateUse1) {
+    at::globalContext().lazyInitPrivateUse1();
+  }
+#else
+  at::globalContext().lazyInitDevice(type);
+#endif
+}
+
+Memory allocate_memory(int32_t torch_device, int32_t device_index, int64_t bytes) {
+  if (torch_device == kTorchCPU) {
+    c10::Allocator* allocator = c10::GetAllocator(c10::DeviceType::CPU);
+    return Memory(Memory::use_byte_size_t(), bytes, allocator, /*resizable=*/true);
+  }
+  const c10::Device device(static_cast<c10::DeviceType>(torch_device), static_cast<c10::DeviceIndex>(device_index));
+  initialize_device(device.type());
+  const c10::DeviceGuard guard(device);
+  return Memory(Memory::use_byte_size_t(), bytes, backend_allocator(), /*resizable=*/true);
+}
+
+Memory borrow_memory(void* data, int32_t torch_device, int32_t device_index, int64_t bytes) {
+  const auto type = static_cast<c10::DeviceType>(torch_device);
+  const c10::Device device = type == c10::DeviceType::CPU
+                                 ? c10::Device(type)
+                                 : c10::Device(type, static_cast<c10::DeviceIndex>(device_index));
+  return Memory(Memory::use_byte_size_t(), bytes, c10::DataPtr(data, device), /*allocator=*/nullptr, /*resizable=*/false);
+}
+
+void hand_over(const Memory& memory, void* context, void (*deleter)(void*)) {
+  c10::DataPtr& pointer = memory.unsafeGetStorageImpl()->_mutable_data_ptr_no_checks();
+  pointer = c10::DataPtr(pointer.get(), context, deleter, pointer.device());
+}
+
+static c10::DispatchKeySet keys_for(const Memory& memory, const Geometry& geometry) {
+  if (geometry.torch_device == kTorchCPU) return c10::DispatchKeySet(c10::DispatchKey::CPU);
+  return c10::DispatchKeySet(c10::computeDispatchKey(static_cast<c10::ScalarType>(geometry.scalar_type), c10::kStrided,
+                                                     memory.device()));
+}
+
+PyObject* make_tensor(Memory memory, const Geometry& geometry) {
+  const c10::DispatchKeySet keys = keys_for(memory, geometry);
+  auto tensor = c10::make_intrusive<c10::TensorImpl>(
+      std::move(memory), keys, c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(geometry.scalar_type)));
+  const c10::IntArrayRef shape(geometry.shape, geometry.ndim);
+  if (geometry.strides == nullptr) {
+    tensor->set_sizes_contiguous(shape);
+  } else {
+    tensor->set_sizes_and_strides(shape, c10::IntArrayRef(geometry.strides, geometry.ndim));
+  }
+  tensor->set_storage_offset(geometry.storage_offset);
+  return THPVariable_Wrap(at::TensorBase(std::move(tensor)));
+}
+
+}  // namespace dlx

@@ -11,13 +11,13 @@ function(dlx_define_build_flags dlpack_include)
     return()
   endif()
   target_compile_options(dlx_build_flags INTERFACE
-    -Wall -Wextra -fvisibility=hidden -fvisibility-inlines-hidden -ffunction-sections -fdata-sections
+    -DSTRIP_ERROR_MESSAGES -Wall -Wextra -fvisibility=hidden -fvisibility-inlines-hidden -ffunction-sections -fdata-sections
     $<$<CONFIG:Release>:-O2> "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
   if(APPLE)
     target_link_options(dlx_build_flags INTERFACE -undefined dynamic_lookup -Wl,-dead_strip)
   else()
     target_link_options(dlx_build_flags INTERFACE
-      -Wl,--no-as-needed -Wl,--gc-sections "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map")
+      -Wl,--no-as-needed -Wl,--gc-sections -Wl,-z,noseparate-code "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map")
   endif()
   if(DLX_TORCH_SANITIZE)
     target_compile_options(dlx_build_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer -g)

@@ -52,7 +52,7 @@ static bool refuse_not_a_tensor(const void* object, Error* error) {
 }
 
 // Fills everything but shape and strides, which *tensor_out holds. Throws where torch refuses access to the memory.
-static inline bool describe(const void* object, DLTensor* out, Tensor** tensor_out, Error* error) {
+[[gnu::always_inline]] static inline bool describe(const void* object, DLTensor* out, Tensor** tensor_out, Error* error) {
   Tensor* tensor = tensor_of(object);
   *tensor_out = tensor;
   if (C10_UNLIKELY(tensor == nullptr || !is_plain(tensor))) return refuse(object, tensor, error);
@@ -100,7 +100,7 @@ int managed_tensor_from_py_object_no_sync(void* py_object, DLManagedTensorVersio
   Error error;
   try {
     Tensor* tensor;
-    DLTensor view;
+    DLTensor view = {};
     if (C10_LIKELY(describe(py_object, &view, &tensor, &error))) {
       const c10::IntArrayRef shape = tensor->sizes();
       const size_t bytes = shape.size() * sizeof(int64_t);

@@ -1,9 +1,10 @@
 #include "torch_tensor.h"
 
-#include <ATen/Context.h>
-#include <ATen/core/TensorBase.h>
-#include <c10/core/DeviceGuard.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty_ops.h>
 #include <c10/core/TensorOptions.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "backends/backend.h"
 #include "devices.h"
@@ -83,18 +84,33 @@ const char* device_type_name(int32_t torch_device) {
   return torch_device >= 0 && torch_device < count ? kNames[torch_device] : "unknown";
 }
 
-// torch creates an accelerator's context and its allocator on first use.
-static void initialize_device(c10::DeviceType type) {
-#if DLX_TORCH_MINOR < 6
-  if (type == c10::DeviceType::CUDA) {
-    at::globalContext().lazyInitCUDA();
-  } else if (type == c10::DeviceType::PrivateUse1) {
-    at::globalContext().lazyInitPrivateUse1();
-  }
-#else
-  at::globalContext().lazyInitDevice(type);
-#endif
+// torch creates an accelerator's context and allocator on first use, behind a flag in at::Context that only code in
+// libtorch_cpu reaches without dragging the whole of ATen/Context.h in here. So the first allocation asks for an empty tensor as
+// torch.empty would, with every mode of the dispatcher (FakeTensorMode, functorch, ...) left out.
+static bool warm_up(c10::Device device) {
+  constexpr c10::DispatchKeySet below(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::BackendSelect);
+  constexpr c10::DispatchKeySet modes =
+      c10::DispatchKeySet(c10::DispatchKeySet::FULL) - (below | c10::DispatchKeySet(c10::DispatchKey::BackendSelect));
+  const c10::impl::ExcludeDispatchKeyGuard guard(modes);
+  const c10::SymInt zero = 0;
+  at::_ops::empty_memory_format::call(c10::SymIntArrayRef(&zero, 1), c10::ScalarType::Byte, c10::kStrided, device,
+                                      std::nullopt, std::nullopt);
+  return true;
 }
+
+// Makes `device` current and the former one again at its end. c10::DeviceGuard does the same with three times the code.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(c10::Device device)
+      : guard_(c10::impl::getDeviceGuardImpl(device.type())), former_(guard_->exchangeDevice(device)) {}
+  ~CurrentDevice() { guard_->uncheckedSetDevice(former_); }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  const c10::impl::DeviceGuardImplInterface* guard_;
+  c10::Device former_;
+};
 
 Memory allocate_memory(int32_t torch_device, int32_t device_index, int64_t bytes) {
   if (torch_device == kTorchCPU) {
@@ -102,8 +118,9 @@ Memory allocate_memory(int32_t torch_device, int32_t device_index, int64_t bytes
     return Memory(Memory::use_byte_size_t(), bytes, allocator, /*resizable=*/true);
   }
   const c10::Device device(static_cast<c10::DeviceType>(torch_device), static_cast<c10::DeviceIndex>(device_index));
-  initialize_device(device.type());
-  const c10::DeviceGuard guard(device);
+  const CurrentDevice guard(device);
+  static const bool warm = warm_up(device);  // after an exception the next call tries again
+  (void)warm;
   return Memory(Memory::use_byte_size_t(), bytes, backend_allocator(), /*resizable=*/true);
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -114,16 +113,24 @@ if CUDA_BUILD:
             with tvm_ffi.use_torch_stream(torch.cuda.stream(stream)):
                 seen = tvm_ffi.get_raw_stream(tvm_ffi.device("cuda", 1))
             back = torch.from_dlpack(y)
-            print(json.dumps([str(y.device), seen == stream.cuda_stream, str(back.device), back.data_ptr() == x.data_ptr()]))"""
+            assert back.data_ptr() == x.data_ptr()
+            print(json.dumps([str(y.device), str(back.device), seen == stream.cuda_stream]))"""
         # Without its add-on for torch, which it would compile where it is missing.
-        assert simulated(code, TVM_FFI_DISABLE_TORCH_C_DLPACK="1").value == ["cuda:1", True, "cuda:1", True]
+        assert simulated(code, TVM_FFI_DISABLE_TORCH_C_DLPACK="1").value == ["cuda:1", "cuda:1", True]
+
+    def test_it_comes_before_nvidias_own_packages(tmp_path: Path) -> None:
+        (tmp_path / "torch").symlink_to(installed_torch())
+        (tmp_path / "nvidia").mkdir()
+        env = environment(tmp_path / "torch")
+        assert "libcudart.so" in env["LD_PRELOAD"]
+        assert child.run("import torch; print(torch.cuda.device_count())", env=env).value == 2
 
     def test_processes_may_build_at_once(tmp_path: Path) -> None:
         running = [command(installed_torch(), tmp_path) for _ in range(2)]
         outputs = [process.communicate()[0].strip() for process in running]
         assert [process.returncode for process in running] == [0, 0]
         assert set(outputs) == {str(build(installed_torch(), tmp_path))}
-        assert os.listdir(tmp_path) == [Path(outputs[0]).name]
+        assert list(tmp_path.iterdir()) == [Path(outputs[0])]
 
 else:
 

@@ -1,4 +1,4 @@
-"""A simulated CUDA: NVIDIA's libraries replaced by small ones of our own, so that a CUDA build of torch runs anywhere."""
+"""A simulated CUDA: NVIDIA's libraries replaced by small ones of our own, for any CUDA build of torch."""
 
 from __future__ import annotations
 
@@ -29,9 +29,13 @@ def environment(torch_dir: Path | None = None, cache: Path | None = None) -> dic
     user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     dev = Path(os.environ.get("DLX_DEV_DIR") or Path(user) / "dlx-torch-dev")
     folder = build(torch_dir, cache or dev / "simulated-cuda")
-    path = [str(folder), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-    env = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(path)}
-    if (torch_dir.parent / "nvidia").is_dir():  # NVIDIA's own libraries are here too: ours has to be in the process first
-        cudart = next(folder.glob("libcudart.so.*"))
-        env["LD_PRELOAD"] = " ".join([str(cudart), *filter(None, [os.environ.get("LD_PRELOAD")])])
+    env = {**os.environ, "LD_LIBRARY_PATH": _first([folder], "LD_LIBRARY_PATH", ":")}
+    if (torch_dir.parent / "nvidia").is_dir():
+        # torch may open NVIDIA's own libraries by path: the ones already in the process, by the same names, go first.
+        env["LD_PRELOAD"] = _first(sorted(folder.iterdir()), "LD_PRELOAD", " ")
     return env
+
+
+def _first(paths: list[Path], variable: str, separator: str) -> str:
+    """Return the paths, followed by what the variable holds already."""
+    return separator.join([*map(str, paths), *filter(None, [os.environ.get(variable)])])

@@ -10,9 +10,12 @@ import struct
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Optional
+from typing import Optional, TypeVar
 
+from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerNeedSection
+from elftools.elf.sections import Section
 
 HERE = Path(__file__).parent
 BODIES = HERE / "bodies"
@@ -20,10 +23,14 @@ CORE = "libdlx_sim_cuda.so"  # bodies/sim.c: one record of calls for all librari
 
 # The functions that a library has to define, under the version node that torch asks for (None: unversioned).
 Symbols = dict[Optional[str], set[str]]
+Kind = TypeVar("Kind", bound=Section)
+
+# libc10_cuda looks functions of these two up by name: the names are among its strings.
+BY_NAME = {"libcuda.so.1": rb"\0(cu[A-Z][a-z]\w+)(?=\0)", "libnvidia-ml.so.1": rb"\0(nvml[A-Z]\w+)(?=\0)"}
 
 
 def build(torch_dir: Path, out: Path) -> Path:
-    """Return the folder of simulated libraries for the torch package `torch_dir`, a subfolder of `out`, building it if needed.
+    """Return the folder of simulated libraries for a torch package folder, building it in `out` if it is not there yet.
 
     torch is read as files, not imported. Several torch installations and several processes may share `out`.
     Raises ValueError where nothing is to be simulated, RuntimeError where the C compiler fails.
@@ -40,8 +47,7 @@ def build(torch_dir: Path, out: Path) -> Path:
         made.mkdir()
         _compile(CORE, {}, made, cuda, [BODIES / "sim.c"])
         for library, symbols in wanted(files).items():
-            stem = library.split(".so")[0][len("lib") :]
-            _compile(library, symbols, made, cuda, sorted((BODIES / stem).glob("*.c")))
+            _compile(library, symbols, made, cuda, sorted((BODIES / _stem(library)).glob("*.c")))
         try:
             made.rename(folder)
         except OSError:  # another process was faster: its folder is the same
@@ -53,22 +59,21 @@ def build(torch_dir: Path, out: Path) -> Path:
 def wanted(files: list[Path]) -> dict[str, Symbols]:
     """Return what torch's own libraries ask of each NVIDIA library that is not among them."""
     here = {path.name for path in files}
-    libraries: dict[str, Symbols] = {"libcuda.so.1": {}, "libnvidia-ml.so.1": {}}  # these two are opened by name
+    libraries: dict[str, Symbols] = {name: {} for name in BY_NAME}
     for path in files:
         needed, undefined = _read(path)
         vendor = [name for name in needed if re.match(r"lib(cu|nv|nccl)", name) and name not in here]
         for name in vendor:
             libraries.setdefault(name, {})
-        versioned = {library for _, library, _ in undefined}
         for symbol, library, node in undefined:
-            if library is None and re.match(r"(cu|nv|nccl)\w*[A-Z]", symbol):  # unversioned: the name tells whose it is
-                library = _closest(symbol, [name for name in vendor if name not in versioned])
+            if library is None and re.match("cu|nv|nccl", symbol):  # unversioned: its name tells whose it is
+                owners = [name for name in vendor if symbol.lower().startswith(_stem(name).lower())]
+                library = owners[0] if owners else "libcuda.so.1"
             if library in vendor:
                 libraries[library].setdefault(node, set()).add(symbol)
-        if path.name == "libc10_cuda.so":  # it looks functions of both up by name
-            for library, pattern in (("libcuda.so.1", rb"\0(cu[A-Z][a-z]\w+)(?=\0)"), ("libnvidia-ml.so.1", rb"\0(nvml[A-Z]\w+)(?=\0)")):
-                names = re.findall(pattern, path.read_bytes())
-                libraries[library].setdefault(None, set()).update(name.decode() for name in names)
+        for library, pattern in BY_NAME.items() if path.name == "libc10_cuda.so" else ():
+            found = {name.decode() for name in re.findall(pattern, path.read_bytes())}
+            libraries[library].setdefault(None, set()).update(found)
     return libraries
 
 
@@ -76,17 +81,16 @@ def _read(path: Path) -> tuple[list[str], list[tuple[str, str | None, str | None
     """Return the NEEDED names of a shared library, and its undefined functions as (symbol, library, version node)."""
     with path.open("rb") as stream:
         elf = ELFFile(stream)
-        needed = [tag.needed for tag in elf.get_section_by_name(".dynamic").iter_tags("DT_NEEDED")]
-        versions = elf.get_section_by_name(".gnu.version_r")
+        needed = [tag.needed for tag in _section(elf, ".dynamic", DynamicSection).iter_tags("DT_NEEDED")]
         nodes = {
             node["vna_other"]: (library.name, node.name)
-            for library, library_nodes in (versions.iter_versions() if versions else ())
+            for library, library_nodes in _section(elf, ".gnu.version_r", GNUVerNeedSection).iter_versions()
             for node in library_nodes
         }
-        names = elf.get_section_by_name(".dynstr").data()
+        names = _section(elf, ".dynstr", Section).data()
         # The tables are read whole: going through pyelftools symbol by symbol takes seconds, since torch has 100,000.
-        symbols = struct.iter_unpack("<IBBHQQ", elf.get_section_by_name(".dynsym").data())
-        indices = struct.iter_unpack("<H", elf.get_section_by_name(".gnu.version").data())
+        symbols = struct.iter_unpack("<IBBHQQ", _section(elf, ".dynsym", Section).data())
+        indices = struct.iter_unpack("<H", _section(elf, ".gnu.version", Section).data())
         undefined = []
         for (name, info, _, section, _, _), (index,) in zip(symbols, indices):
             if section == 0 and info >> 4 == 1:  # SHN_UNDEF, STB_GLOBAL: a weak one may stay undefined
@@ -94,13 +98,14 @@ def _read(path: Path) -> tuple[list[str], list[tuple[str, str | None, str | None
     return needed, undefined
 
 
-def _closest(symbol: str, libraries: list[str]) -> str | None:
-    """Return the library whose name begins most like the symbol's: ncclSend is libnccl's, cuFileRead libcufile's."""
+def _section(elf: ELFFile, name: str, kind: type[Kind]) -> Kind:
+    section = elf.get_section_by_name(name)
+    assert isinstance(section, kind), f"{elf.stream.name} has no {name}"
+    return section
 
-    def shared(library: str) -> int:
-        return len(os.path.commonprefix([symbol.lower(), library[len("lib") :].lower()]))
 
-    return max(libraries, key=shared, default=None)
+def _stem(library: str) -> str:
+    return library.split(".so")[0][len("lib") :]
 
 
 def _compile(library: str, symbols: Symbols, folder: Path, cuda: int, bodies: list[Path]) -> None:
@@ -117,10 +122,10 @@ def _compile(library: str, symbols: Symbols, folder: Path, cuda: int, bodies: li
         "".join(f"{node} {{ global: {'; '.join(sorted(names))}; }};\n" for node, names in symbols.items() if node)
     )
     command = [os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang") or "cc"]
-    command += ["-shared", "-fPIC", "-O1", "-Wall", f"-I{BODIES}", f"-DDLX_SIM_CUDA_VERSION={cuda}"]
-    command += [str(stubs), *map(str, bodies), "-o", str(folder / library), f"-Wl,-soname,{library}", "-Wl,-rpath,$ORIGIN"]
+    command += ["-shared", "-fPIC", "-O1", "-Wall", "-Werror", f"-I{BODIES}", f"-DDLX_SIM_CUDA_VERSION={cuda}"]
+    command += [*map(str, [stubs, *bodies]), "-o", str(folder / library), f"-Wl,-soname,{library}"]
     command += [f"-Wl,--version-script={script}"] if script.stat().st_size else []
-    command += [str(folder / CORE)] if library != CORE else []
+    command += [str(folder / CORE), "-Wl,-rpath,$ORIGIN"] if library != CORE else []
     command += ["-ldl", "-lpthread"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:

@@ -13,7 +13,8 @@ def _core() -> ctypes.CDLL:
     try:
         core = ctypes.CDLL(CORE, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
     except OSError:
-        raise RuntimeError("the simulated CUDA is not loaded: start the process with its folder on LD_LIBRARY_PATH") from None
+        message = "the simulated CUDA is not loaded: start the process with its folder on LD_LIBRARY_PATH"
+        raise RuntimeError(message) from None
     core.dlx_sim_count.restype = ctypes.c_ulong
     core.dlx_sim_capacity.restype = ctypes.c_ulong
     core.dlx_sim_name.restype = ctypes.c_char_p
@@ -41,6 +42,6 @@ def calls() -> list[str]:
     core = _core()
     count = core.dlx_sim_count()
     if count > core.dlx_sim_capacity():
-        raise RuntimeError(f"{count} calls since reset(), more than the record holds: reset() nearer to what is observed")
+        raise RuntimeError(f"{count} calls since reset(), more than the record holds: call reset() later")
     names = (core.dlx_sim_name(i) for i in range(count))
     return [name.decode() for name in names if name is not None]

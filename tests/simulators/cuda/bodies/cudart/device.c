@@ -123,7 +123,7 @@ static int properties(char* prop, size_t size, int device) {
   *(int*)(prop + 308) = 32;          /* warpSize */
   *(int*)(prop + 320) = 1024;        /* maxThreadsPerBlock */
   for (int i = 0; i < 3; ++i) {
-    *(int*)(prop + 324 + 4 * i) = i < 2 ? 1024 : 64;         /* maxThreadsDim */
+    *(int*)(prop + 324 + 4 * i) = i < 2 ? 1024 : 64;          /* maxThreadsDim */
     *(int*)(prop + 336 + 4 * i) = i < 1 ? 0x7fffffff : 65535; /* maxGridSize */
   }
   *(int*)(prop + 360) = 8; /* major; minor is 0 */
@@ -158,12 +158,12 @@ int cudaDeviceGetAttribute(int* value, int attribute, int device) {
   NOTE();
   if (!valid(device)) return done(INVALID_DEVICE);
   switch (attribute) {
-    case 1: *value = 1024; break; /* maxThreadsPerBlock */
-    case 10: *value = 32; break;  /* warpSize */
-    case 16: *value = 16; break;  /* multiProcessorCount */
+    case 1: *value = 1024; break;  /* maxThreadsPerBlock */
+    case 10: *value = 32; break;   /* warpSize */
+    case 16: *value = 16; break;   /* multiProcessorCount */
     case 39: *value = 2048; break; /* maxThreadsPerMultiProcessor */
-    case 75: *value = 8; break;   /* computeCapabilityMajor */
-    default: *value = 0;          /* zero, or a feature that is not there */
+    case 75: *value = 8; break;    /* computeCapabilityMajor */
+    default: *value = 0;           /* zero, or a feature that is not there */
   }
   return SUCCESS;
 }

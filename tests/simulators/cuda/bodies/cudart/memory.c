@@ -185,7 +185,8 @@ int cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_p
                       int kind, void* stream) {
   NOTE();
   (void)kind, (void)stream;
-  for (size_t row = 0; row < height; ++row) copy((char*)to + row * to_pitch, (const char*)from + row * from_pitch, width);
+  for (size_t row = 0; row < height; ++row)
+    copy((char*)to + row * to_pitch, (const char*)from + row * from_pitch, width);
   return SUCCESS;
 }
 

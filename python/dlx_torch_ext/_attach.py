@@ -1,0 +1,221 @@
+"""Puts a table on torch.Tensor and takes it off again, and is the only one that does."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from . import _autoload, _facts, _layout, _load, _resolve, _selftest, _tvm_ffi, _variants
+from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE
+from ._facts import Facts
+from ._load import Library
+from ._resolve import Candidate, Rejected, Resolution
+from ._settings import PREFERENCES
+from ._status import Status, describe
+
+
+class AttachError(RuntimeError):
+    """`attach(strict=True)` ended without a table; the text says why, in one line."""
+
+
+@dataclass(frozen=True)
+class _Attached:
+    """What was put on `tensor`, a class, and what its own __dict__ held before; a name not in `before` was not
+    there."""
+
+    tensor: Any
+    candidate: Candidate
+    library: Library
+    put: Mapping[str, object]
+    before: Mapping[str, object]
+
+    def in_place(self) -> bool:
+        return vars(self.tensor).get(CAPSULE_ATTRIBUTE) is self.put[CAPSULE_ATTRIBUTE]
+
+    def beneath(self) -> dict[str, object]:
+        """What the two attributes would read as if nothing of ours were there."""
+        inherited = {name: getattr(super(self.tensor, self.tensor), name, None) for name in self.put}
+        there = {name: getattr(self.tensor, name, None) for name in (CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE)}
+        return {**there, **inherited, **self.before}
+
+
+# Guarded by _lock. It is re-entrant because torch's own code runs while it is held, and may lead back here; torch is
+# never imported while it is held, because the import holds a lock of its own and ends here too, through the entry
+# point.
+_lock = threading.RLock()
+_attached: _Attached | None = None
+_last: Resolution | None = None
+_warned = False
+
+
+def attach(prefer: str | None = None, strict: bool = False) -> Status:
+    """Makes sure that torch.Tensor has the best table there is, and says which.
+
+    prefer: "upstream" keeps a torch's own table, "dlx" replaces it where one of our libraries fits; None takes
+    DLX_TORCH_PREFER, by default "upstream", and leaves a table of ours that is already there. Imports torch if it is
+    installed; asks no device, except where a CUDA or ROCm build and torch_npu are both installed.
+
+    May be called any number of times from any thread. What cannot be attached is told by the Status; with strict=True
+    the lack of any table raises AttachError. ValueError for another `prefer`. RuntimeWarning, once, if tvm-ffi has seen
+    a tensor and will ignore the table.
+    """
+    if prefer is not None and prefer not in PREFERENCES:
+        raise ValueError(f'prefer={prefer!r} is neither "upstream" nor "dlx"')
+    torch, problem = _facts.import_torch()
+    with _lock:
+        new = _attach(torch, problem, prefer)
+        result = _status(torch, problem)
+    if new:
+        _warn_if_too_late(torch)
+    if strict and result.provider == "none":
+        raise AttachError(f"torch.Tensor has no DLPack exchange table: {result.reason}")
+    return result
+
+
+def status() -> Status:
+    """What table torch.Tensor has now, whose it is and why. Imports torch if it is installed; changes nothing else."""
+    torch, problem = _facts.import_torch()
+    with _lock:
+        return _status(torch, problem)
+
+
+def detach() -> None:
+    """Restores what torch.Tensor held before `attach`. An attribute that somebody else has replaced since is left
+    alone.
+
+    The library stays loaded: consumers may keep the table for as long as the process lives.
+    """
+    global _last
+    with _lock:
+        _take_off()
+        _last = None
+
+
+def resolve(facts: Facts | None = None) -> Resolution:
+    """The decision and its trace; loads nothing and changes nothing.
+
+    Without facts it reads those of this process, importing torch if it is installed, as if nothing of ours were
+    attached.
+    """
+    if facts is None:
+        torch, problem = _facts.import_torch()
+        with _lock:
+            facts = look(torch, problem)
+    return _decide(facts)
+
+
+def look(torch: Any, problem: str) -> Facts:
+    """The facts, with the table that torch.Tensor would have without us."""
+    ours = _ours(torch)
+    return _facts.read(torch, problem, None if ours is None else ours.beneath())
+
+
+def _decide(facts: Facts) -> Resolution:
+    import dlx_torch_ext
+
+    built = _variants.built_for(facts.torch, facts.cxx11_abi) if facts.torch else ()
+    return _resolve.resolve(facts, _variants.read_manifest(dlx_torch_ext.__path__), built)
+
+
+def _ours(torch: Any) -> _Attached | None:
+    """What of ours is on this torch's Tensor now."""
+    if _attached is not None and _attached.tensor is getattr(torch, "Tensor", None) and _attached.in_place():
+        return _attached
+    return None
+
+
+def _attach(torch: Any, problem: str, prefer: str | None) -> bool:
+    """Brings torch.Tensor to the first candidate that passes every check; True if that put a table on it."""
+    global _last
+    ours = _ours(torch)
+    if ours is not None and prefer is None:
+        return False
+    facts = look(torch, problem)
+    if prefer is not None:
+        facts = dataclasses.replace(facts, settings=dataclasses.replace(facts.settings, prefer=prefer))
+    chosen, library, _last = _try(torch, facts, _decide(facts))
+    if ours is not None and library is not None and ours.library == library:
+        return False
+    _take_off()
+    if chosen is None or library is None:
+        return False
+    _put(torch.Tensor, chosen, library)
+    return True
+
+
+def _try(torch: Any, facts: Facts, resolution: Resolution) -> tuple[Candidate | None, Library | None, Resolution]:
+    """The first accepted candidate that holds, its library if it has one to load, and the trace of how it went."""
+    candidates = list(resolution.candidates)
+    reason = resolution.reason
+    for index, candidate in enumerate(candidates):
+        if isinstance(candidate.verdict, Rejected):
+            continue
+        library = _checked(torch, facts, candidate) if candidate.provider in ("dlx", "overlay") else None
+        if not isinstance(library, Rejected):
+            return candidate, library, Resolution(tuple(candidates), candidate.verdict.reason)
+        candidates[index] = dataclasses.replace(candidate, verdict=library)
+        reason = f"{candidate.name}: {library.reason}"
+    return None, None, Resolution(tuple(candidates), reason)
+
+
+def _checked(torch: Any, facts: Facts, candidate: Candidate) -> Library | Rejected:
+    """The candidate's library after the three checks, in the order in which each makes the next one safe."""
+    assert facts.series is not None, "resolve accepts no library for a torch without a version"
+    flaw = _layout.problem(torch, facts.series)
+    if flaw:
+        return Rejected(flaw)
+    library = _load.load(candidate, facts)
+    if isinstance(library, Library):
+        flaw = _selftest.problem(torch, library.table, ours=candidate.provider == "dlx")
+        if flaw:
+            return Rejected(f"{library.path}: {flaw}")
+    return library
+
+
+def _put(tensor: Any, candidate: Candidate, library: Library) -> None:
+    global _attached
+    from ._capsule import make_capsule  # only CPython has what it needs
+
+    put: dict[str, object] = {CAPSULE_ATTRIBUTE: make_capsule(library.table)}
+    if not hasattr(tensor, LEGACY_ATTRIBUTE):
+        put[LEGACY_ATTRIBUTE] = library.table
+    before = {name: vars(tensor)[name] for name in put if name in vars(tensor)}
+    _attached = _Attached(tensor, candidate, library, put, before)
+    for name, value in put.items():
+        setattr(tensor, name, value)
+
+
+def _take_off() -> None:
+    global _attached
+    if _attached is None:
+        return
+    for name, value in _attached.put.items():
+        if vars(_attached.tensor).get(name) is not value:
+            continue
+        if name in _attached.before:
+            setattr(_attached.tensor, name, _attached.before[name])
+        else:
+            delattr(_attached.tensor, name)
+    _attached = None
+
+
+def _status(torch: Any, problem: str) -> Status:
+    ours = _ours(torch)
+    facts = look(torch, problem)
+    not_tried = ""
+    if _last is None:
+        not_tried = f"nothing is attached: {_autoload.why_not(facts) or 'call dlx_torch_ext.attach()'}"
+    return describe(facts, None if ours is None else ours.candidate, _last or _decide(facts), not_tried)
+
+
+def _warn_if_too_late(torch: Any) -> None:
+    global _warned
+    # The overlay refuses what torch's own table refuses, so it cannot be told apart by a refusal.
+    ours = _ours(torch)
+    if not _warned and ours is not None and ours.candidate.provider == "dlx" and _tvm_ffi.ignores_our_table(torch):
+        _warned = True
+        warnings.warn(_tvm_ffi.TOO_LATE, RuntimeWarning, stacklevel=3)

@@ -1,0 +1,61 @@
+"""The self-test in a process of its own: a table that crashes takes down the child, and the doctor lives to tell."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+
+_MARK = "dlx-torch-selftest:"
+_PATIENCE_S = 600
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`ok`: True passed, False failed, None where there is no table to test. `crashed`: the child did not live to
+    answer."""
+
+    ok: bool | None
+    detail: str
+    crashed: bool = False
+
+
+def run() -> Outcome:
+    """Starts the child, with this interpreter's sys.path, and waits for its answer."""
+    program = f"import sys; sys.path[:] = {sys.path!r}; from dlx_torch_ext import _child; _child.main()"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, errors="replace", timeout=_PATIENCE_S
+        )
+    except subprocess.TimeoutExpired:
+        return Outcome(False, f"the self-test did not end within {_PATIENCE_S} seconds", crashed=True)
+    for line in reversed(done.stdout.splitlines()):
+        if line.startswith(_MARK) and done.returncode == 0:
+            return Outcome(**json.loads(line[len(_MARK) :]))
+    return Outcome(False, _death(done.returncode, done.stderr), crashed=True)
+
+
+def main() -> None:
+    """The child's side: attaches as a user would and tries the table that torch.Tensor then has."""
+    from . import _attach, _facts, _report, _selftest
+
+    fits = bool(_attach.resolve().accepted)
+    status = _attach.attach()
+    torch, _ = _facts.import_torch()
+    table = _report.table_on(torch)
+    if status.provider == "none" or not table:
+        outcome = Outcome(False if fits else None, status.reason)
+    else:
+        problem = _selftest.problem(torch, table, ours=status.provider == "dlx")
+        outcome = Outcome(not problem, problem or f"the {status.variant or status.provider} table passed")
+    print(f"\n{_MARK}{json.dumps({'ok': outcome.ok, 'detail': outcome.detail})}", flush=True)
+
+
+def _death(returncode: int, stderr: str) -> str:
+    last = (stderr.strip().splitlines() or [""])[-1]
+    cause = f"ended with code {returncode}"
+    if returncode < 0:
+        cause = f"was killed by {signal.Signals(-returncode).name}"
+    return f"the self-test {cause}{': ' + last if last else ''}"

@@ -1,0 +1,61 @@
+"""Checks that tensors of this torch lie in memory as its release says. Reads only; comes before the first call of a
+library.
+
+A library compiled for another layout does not fail, it corrupts memory; so nothing of it runs before this holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+# What a tensor object holds behind PyObject: a MaybeOwned<Tensor> and a word before it up to 2.9, a Tensor since.
+_OWN_TENSOR_SINCE = (2, 10)
+_OLD = (32, 8)
+_NEW = (24, 0)
+
+
+def problem(torch: Any, series: tuple[int, int]) -> str:
+    """Why the layout is not the one of torch `series`, or "". Never raises."""
+    try:
+        return _problem(torch, series)
+    except Exception as error:
+        return f"the layout of this torch cannot be checked: {type(error).__name__}: {error}"
+
+
+def _problem(torch: Any, series: tuple[int, int]) -> str:
+    size, offset = _NEW if series >= _OWN_TENSOR_SINCE else _OLD
+    found = torch._C.TensorBase.__basicsize__ - object.__basicsize__
+    if found != size:
+        release = ".".join(map(str, series))
+        return f"tensors of this torch have {found} bytes behind PyObject, those of torch {release} have {size}"
+    if ctypes.c_void_p.in_dll(_torch_python(torch), "THPVariableClass").value != id(torch.Tensor):
+        return "THPVariableClass of the loaded libtorch_python is not torch.Tensor"
+    with plain(torch):
+        tensor = torch.empty(1, device="cpu")
+    held = ctypes.c_void_p.from_address(id(tensor) + object.__basicsize__ + offset).value
+    if held != tensor._cdata:
+        return f"tensors of this torch do not hold their TensorImpl at byte {object.__basicsize__ + offset}"
+    return ""
+
+
+def _torch_python(torch: Any) -> ctypes.PyDLL:
+    """A handle that finds libtorch_python's symbols. Where the loader searches dependencies, the extension module that
+    is loaded already leads to the very library in use, wherever a distribution put it."""
+    if sys.platform == "win32":
+        return ctypes.PyDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "torch_python.dll"))
+    return ctypes.PyDLL(torch._C.__file__)
+
+
+@contextlib.contextmanager
+def plain(torch: Any) -> Iterator[None]:
+    """Tensors made inside are plain ones, whatever modes (FakeTensorMode, a default device) the caller is in."""
+    with contextlib.ExitStack() as stack:
+        for guard in ("DisableTorchFunction", "_DisableTorchDispatch"):
+            if hasattr(torch._C, guard):
+                stack.enter_context(getattr(torch._C, guard)())
+        yield

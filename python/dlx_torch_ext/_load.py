@@ -1,0 +1,120 @@
+"""Opens libraries, and is the only one that does. A library is compared with the torch at hand before anything of it is
+used."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass
+
+from . import _elf
+from ._dlpack import FUNCTIONS, VERSION, DLPackExchangeAPI
+from ._facts import Facts
+from ._resolve import Candidate, Rejected
+
+# The number of the C interface in dlx/dlx_torch.h; it changes with that header, never with the package's version.
+ABI = 1
+
+
+class _BuildInfo(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("abi", ctypes.c_uint32),
+        ("backend", ctypes.c_char_p),
+        ("version", ctypes.c_char_p),
+        ("torch_major", ctypes.c_uint32),
+        ("torch_minor", ctypes.c_uint32),
+        ("cxx11_abi", ctypes.c_uint32),
+        ("dlpack_major", ctypes.c_uint32),
+        ("dlpack_minor", ctypes.c_uint32),
+    ]
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library that passed. `table` is the address of its exchange table, alive as long as the process."""
+
+    path: str
+    version: str
+    table: int
+
+
+# Handles stay here for good: torch.Tensor, and consumers that cached the table, point into these libraries.
+_handles: dict[str, ctypes.PyDLL] = {}
+
+
+def load(candidate: Candidate, facts: Facts) -> Library | Rejected:
+    """Opens the candidate's library and compares it with `facts`. Never raises. Nothing of torch is called.
+
+    The caller has checked torch's layout; the library stays loaded whatever the answer.
+    """
+    path = os.path.abspath(candidate.library or "")
+    try:
+        return _open(path, candidate, facts)
+    except FileNotFoundError:
+        return Rejected(f"{path} does not exist: reinstall dlx-torch-ext")
+    except (OSError, ValueError) as error:
+        words = str(error).strip().splitlines() or [type(error).__name__]
+        return Rejected(f"{path} cannot be loaded: {words[0]}")
+
+
+def _open(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
+    os.stat(path)  # the loader's own words for a missing file differ from one system to the next
+    if path not in _handles:
+        flaw = _elf.problem(path, facts.machine) if facts.system == "linux" else ""
+        if flaw:
+            return Rejected(f"{path} is {flaw}: reinstall dlx-torch-ext")
+        _handles[path] = ctypes.PyDLL(path)
+    handle = _handles[path]
+    try:
+        build_info = handle.dlx_torch_build_info
+        exchange_api = handle.dlx_torch_exchange_api
+    except AttributeError as error:
+        return Rejected(f"{path} is no library of dlx-torch-ext: {error}")
+    build_info.argtypes, build_info.restype = [], ctypes.c_void_p
+    exchange_api.argtypes, exchange_api.restype = [ctypes.c_uint32], ctypes.c_void_p
+    address = build_info()
+    flaw = _mismatch(address, candidate, facts)
+    if flaw:
+        return Rejected(f"{path} {flaw}")
+    table = exchange_api(object.__basicsize__)
+    flaw = _table_flaw(table)
+    if flaw:
+        return Rejected(f"{path} {flaw}")
+    version = _BuildInfo.from_address(address).version or b""
+    return Library(path, version.decode(errors="replace"), table)
+
+
+def _mismatch(address: int | None, candidate: Candidate, facts: Facts) -> str:
+    """Why the library described at `address` does not belong to this torch, or ""."""
+    if not address:
+        return "does not say what it was built for"
+    info = _BuildInfo.from_address(address)
+    if info.struct_size < ctypes.sizeof(_BuildInfo) or info.abi != ABI:
+        return f"has interface number {info.abi}, this package speaks {ABI}: reinstall dlx-torch-ext"
+    backend = (info.backend or b"").decode(errors="replace")
+    if backend != candidate.backend:
+        return f"was built for {backend or 'no backend'}, needed here is {candidate.backend}"
+    # The overlay holds no torch symbol and belongs to no torch release.
+    if candidate.provider != "overlay":
+        if (info.torch_major, info.torch_minor) != facts.series:
+            return f"was built for torch {info.torch_major}.{info.torch_minor}, here is {facts.torch}"
+        if info.cxx11_abi != facts.cxx11_abi:
+            return f"was built with C++ ABI {info.cxx11_abi}, torch has {int(bool(facts.cxx11_abi))}"
+    return _version_flaw(info.dlpack_major, info.dlpack_minor)
+
+
+def _table_flaw(table: int | None) -> str:
+    if not table:
+        return f"has no table for a Python whose objects have {object.__basicsize__} bytes"
+    api = DLPackExchangeAPI.from_address(table)
+    empty = [name for name in FUNCTIONS if not getattr(api, name)]
+    if empty:
+        return f"has a table without {', '.join(empty)}"
+    return _version_flaw(api.version.major, api.version.minor)
+
+
+def _version_flaw(major: int, minor: int) -> str:
+    if major != VERSION[0] or minor < VERSION[1]:
+        return f"speaks DLPack {major}.{minor}, needed is {VERSION[0]}.{VERSION[1]}"
+    return ""

@@ -1,0 +1,97 @@
+"""Collects what the doctor tells, as plain data with a stable shape."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from . import _attach, _autoload, _facts
+from ._dlpack import CAPSULE_ATTRIBUTE, function_addresses
+from ._facts import Facts
+from ._owner import owner_of
+from ._resolve import Accepted, Candidate
+from ._status import Status
+
+SCHEMA = 1
+
+
+def collect() -> dict[str, Any]:
+    """The report on this process, which imports torch as a user's process would. Never raises for what it finds."""
+    import dlx_torch_ext
+
+    torch, problem = _facts.import_torch()
+    status = _attach.status()
+    facts = _attach.look(torch, problem)
+    return {
+        "schema": SCHEMA,
+        "version": dlx_torch_ext.__version__,
+        "verdict": verdict(status, facts),
+        "in_use": status.provider != "none",
+        "status": {key: getattr(status, key) for key in ("provider", "variant", "library", "backend", "reason")},
+        "facts": _facts_of(facts),
+        "settings": asdict(facts.settings),
+        "autoload": {"fired": _autoload.fired, "note": _autoload.why_not(facts)},
+        "functions": functions(torch),
+        "candidates": [_candidate(c) for c in status.candidates],
+        "selftest": None,
+    }
+
+
+def verdict(status: Status, facts: Facts) -> str:
+    """The one line that answers: is there a table, and whose?"""
+    torch = f"torch {facts.torch}"
+    return {
+        "dlx": f"{torch} has the table of dlx-torch-ext: {status.variant}",
+        "overlay": f"{torch} has its own table with dlx-torch-ext's functions for NPU: {status.variant}",
+        "upstream": f"{torch} has its own table; dlx-torch-ext has nothing to add",
+        "foreign": f"{torch} has another package's table: {status.library or 'its owner is unknown'}",
+        "none": f"no table: {status.reason}",
+    }[status.provider]
+
+
+def table_on(torch: Any) -> int:
+    """The address of the table on torch.Tensor now, whoever put it there; 0 if there is none."""
+    value = getattr(getattr(torch, "Tensor", None), CAPSULE_ATTRIBUTE, None)
+    if value is None:
+        return 0
+    from ._capsule import table_address
+
+    return table_address(value)
+
+
+def functions(torch: Any) -> list[dict[str, Any]]:
+    """For each function of the table on torch.Tensor: the library and the exported symbol, null where nobody can
+    tell."""
+    table = table_on(torch)
+    rows = []
+    for name, address in function_addresses(table).items() if table else ():
+        owner = owner_of(address)
+        rows.append({"function": name, "library": owner.library or None, "symbol": owner.symbol or None})
+    return rows
+
+
+def _facts_of(facts: Facts) -> dict[str, Any]:
+    return {
+        "torch": facts.torch,
+        "torch_problem": facts.torch_problem or facts.release.problem or None,
+        "release": facts.torch is not None and not facts.release.problem,
+        "cxx11_abi": facts.cxx11_abi,
+        "build": facts.backend if facts.torch else None,
+        "torch_npu": facts.torch_npu,
+        "torch_npu_loaded": facts.torch_npu_loaded,
+        "platform": facts.platform,
+        "python": facts.python,
+        "implementation": facts.implementation,
+        "free_threaded": facts.free_threaded,
+    }
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "name": candidate.name,
+        "provider": candidate.provider,
+        "backend": candidate.backend,
+        "library": candidate.library,
+        "accepted": isinstance(candidate.verdict, Accepted),
+        "reason": candidate.verdict.reason,
+    }

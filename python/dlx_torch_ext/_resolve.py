@@ -1,0 +1,225 @@
+"""The decision: a pure function from facts and a manifest to an ordered list of candidates, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Union
+
+from ._facts import Facts
+from ._settings import DLX
+from ._variants import Manifest, Variant
+
+OLDEST = (2, 4)
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The candidate fits; `reason` says by which rule."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """The candidate does not fit; `reason` says why, and what would help where something would."""
+
+    reason: str
+
+
+Verdict = Union[Accepted, Rejected]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One table that torch.Tensor could have. `provider`: "dlx", "overlay", "upstream" or "foreign". `library` is the
+    path of what would be loaded, or of the library that holds a table already there."""
+
+    name: str
+    provider: str
+    verdict: Verdict
+    backend: str | None = None
+    library: str | None = None
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """`candidates` in the order of preference; the first accepted one is the decision. `reason` says why that one, or
+    why none."""
+
+    candidates: tuple[Candidate, ...]
+    reason: str
+
+    @property
+    def accepted(self) -> tuple[Candidate, ...]:
+        return tuple(c for c in self.candidates if isinstance(c.verdict, Accepted))
+
+    @property
+    def provider(self) -> str:
+        return self.accepted[0].provider if self.accepted else "none"
+
+    @property
+    def variant(self) -> str | None:
+        return self.accepted[0].name if self.provider in ("dlx", "overlay") else None
+
+    @property
+    def backend(self) -> str | None:
+        return self.accepted[0].backend if self.accepted else None
+
+    @property
+    def library(self) -> str | None:
+        return self.accepted[0].library if self.accepted else None
+
+
+def resolve(facts: Facts, manifest: Manifest, built: Sequence[Variant] = ()) -> Resolution:
+    """Decides; loads nothing. `built` are the libraries the user built for exactly this torch.
+
+    A candidate accepted here may still fail when it is loaded: then the next accepted one is tried.
+    """
+    stop = _nothing_to_decide(facts)
+    if stop:
+        return Resolution((), stop)
+    existing = tuple(_existing(facts))
+    rows = tuple(_rows(facts, manifest))
+    ordered = rows + existing if _prefers_ours(facts) else existing + rows
+    candidates = (*_named(facts), *_overlays(facts, manifest), *ordered, *_built(facts, built))
+    for candidate in candidates:
+        if isinstance(candidate.verdict, Accepted):
+            return Resolution(candidates, candidate.verdict.reason)
+    return Resolution(candidates, _why_none(facts, manifest))
+
+
+def wanted_backend(facts: Facts) -> str:
+    """The only backend that may serve this torch: what it was built for, or torch_npu where that is installed on Linux.
+
+    A CUDA or ROCm build beside torch_npu is the one case that asks whether a device is there; those two keep priority.
+    """
+    if not facts.npu or (facts.backend in ("cuda", "rocm") and facts.cuda_active()):
+        return facts.backend
+    return "torch_npu"
+
+
+def _nothing_to_decide(facts: Facts) -> str:
+    if facts.settings.disable:
+        return "DLX_TORCH_DISABLE is set: nothing is attached"
+    if facts.torch is None:
+        return facts.torch_problem
+    if facts.series is not None and facts.series < OLDEST:
+        return f"torch {facts.torch} is older than 2.4, the oldest release served: upgrade torch"
+    if facts.implementation != "cpython":
+        return f"{facts.implementation} is not CPython, the only Python whose tensors have a known layout"
+    return ""
+
+
+def _prefers_ours(facts: Facts) -> bool:
+    return facts.settings.prefer == DLX
+
+
+def _named(facts: Facts) -> Iterator[Candidate]:
+    path = facts.settings.library
+    if path:
+        verdict: Verdict = Accepted(f"DLX_TORCH_LIBRARY names {path}")
+        if facts.series is None or facts.cxx11_abi is None:
+            verdict = Rejected("this torch does not tell its version and C++ ABI, so no library can be compared")
+        yield Candidate("DLX_TORCH_LIBRARY", "dlx", verdict, wanted_backend(facts), path)
+
+
+def _overlays(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:
+    """The table for a torch that has one of its own and runs on Ascend: torch's functions with NPU's replaced."""
+    if not (facts.npu and facts.table is not None and facts.table.provider == "upstream"):
+        return
+    shipped = [v for v in manifest.variants if v.serves == "overlay" and manifest.platform == facts.platform]
+    for variant in shipped:
+        verdict = Accepted(f"torch_npu {facts.torch_npu} is installed, and torch's own table does not serve it right")
+        yield Candidate(variant.name, "overlay", verdict, variant.backend, variant.path)
+    if not shipped:
+        reason = f"torch_npu {facts.torch_npu} is installed, but this installation has no overlay for it"
+        yield Candidate("overlay-torch_npu", "overlay", Rejected(reason), "torch_npu")
+
+
+def _existing(facts: Facts) -> Iterator[Candidate]:
+    table = facts.table
+    if table is not None and table.provider == "upstream":
+        verdict = Accepted(f"torch {facts.torch} has its own table")
+        yield Candidate("torch's own table", "upstream", verdict, None, table.library)
+    elif table is not None:
+        owner = table.library or "its owner is unknown"
+        verdict = Accepted(f"another package's table is there and is left alone: {owner}")
+        yield Candidate("another package's table", "foreign", verdict, None, table.library)
+
+
+def _rows(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:
+    for variant in manifest.variants:
+        if variant.serves != "overlay":
+            reason = _row_mismatch(facts, manifest, variant)
+            verdict = Rejected(reason) if reason else Accepted(f"{variant.name} fits torch {facts.torch}")
+            yield Candidate(variant.name, "dlx", verdict, variant.backend, variant.path)
+
+
+def _row_mismatch(facts: Facts, manifest: Manifest, variant: Variant) -> str:
+    """Why `variant` does not serve, or "". What needs no question to a device comes first."""
+    if manifest.platform != facts.platform:
+        return f"for {manifest.platform}, this is {facts.platform}"
+    if facts.release.problem:
+        return facts.release.problem
+    if variant.torch != _x_y(facts):
+        return f"for torch {variant.torch}, here is {facts.torch}"
+    if variant.cxx11_abi != facts.cxx11_abi:
+        return f"for C++ ABI {_abi(variant.cxx11_abi)}, this torch has {_abi(facts.cxx11_abi)}"
+    if facts.table is not None and facts.table.provider == "foreign":
+        return "another package's table is there already"
+    if facts.table is not None and not _prefers_ours(facts):
+        return 'torch\'s own table comes first: prefer="dlx" takes this one'
+    if variant.serves == "prefer" and not _prefers_ours(facts):
+        return 'for prefer="dlx" only'
+    wanted = wanted_backend(facts)
+    if variant.backend == wanted:
+        return ""
+    if variant.backend == "cpu":
+        return f"torch needs {wanted} here: a cpu library would answer NULL for its stream, a silent race"
+    return f"for {variant.backend}, torch needs {wanted} here"
+
+
+def _built(facts: Facts, built: Sequence[Variant]) -> Iterator[Candidate]:
+    if facts.table is not None:
+        return
+    wanted = wanted_backend(facts)
+    fitting = [v for v in built if v.backend == wanted]
+    for variant in fitting:
+        verdict = Accepted(f"built here for exactly torch {facts.torch}")
+        yield Candidate(variant.name, "dlx", verdict, variant.backend, variant.path)
+    if not fitting:
+        reason = f"no {wanted} library was built for exactly this torch"
+        yield Candidate("built here", "dlx", Rejected(reason), wanted)
+
+
+def _why_none(facts: Facts, manifest: Manifest) -> str:
+    """The one thing that stands in the way, said so that it tells what to do."""
+    if facts.release.problem:
+        return f"{facts.release.problem}, and no library was built for exactly this torch"
+    if manifest.problem:
+        return manifest.problem
+    if manifest.platform != facts.platform:
+        return f"this installation is for {manifest.platform}, this is {facts.platform}: reinstall dlx-torch-ext here"
+    if facts.cxx11_abi is None:
+        return "this torch does not tell its C++ ABI, so no library can be matched to it"
+    rows = [v for v in manifest.variants if v.torch == _x_y(facts) and v.cxx11_abi == facts.cxx11_abi]
+    wanted = wanted_backend(facts)
+    if any(v.backend == wanted and v.serves == "prefer" for v in rows):
+        return f'torch {_x_y(facts)} should have a table of its own, and ours is for prefer="dlx" only'
+    if rows:
+        here = ", ".join(sorted({v.backend for v in rows}))
+        return f"no {wanted} library for torch {_x_y(facts)} here, only {here}: upgrade dlx-torch-ext"
+    served = ", ".join(dict.fromkeys(f"{v.torch} (C++ ABI {_abi(v.cxx11_abi)})" for v in manifest.variants if v.torch))
+    return (
+        f"no library for torch {_x_y(facts)} with C++ ABI {_abi(facts.cxx11_abi)} in this installation,"
+        f" which has torch {served or 'none'}: upgrade dlx-torch-ext"
+    )
+
+
+def _x_y(facts: Facts) -> str:
+    return "unknown" if facts.series is None else ".".join(map(str, facts.series))
+
+
+def _abi(cxx11_abi: bool | None) -> str:
+    return "unknown" if cxx11_abi is None else str(int(cxx11_abi))

@@ -1,0 +1,156 @@
+"""Tries a table on CPU tensors before anybody else does: what it exports, what it takes back, what it refuses.
+
+Everything goes through the table, as a consumer would; no device is asked.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any, Callable
+
+from ._dlpack import (
+    K_DL_CPU,
+    K_DL_FLOAT,
+    VERSION,
+    DLManagedTensorVersioned,
+    DLPackExchangeAPI,
+    DLTensor,
+)
+from ._layout import plain
+
+# PYFUNCTYPE keeps the GIL and raises the exception that the function set.
+_FROM_PY_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
+_TO_PY_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.py_object))
+_CURRENT_WORK_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+_DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+_SHAPE, _STRIDES, _OFFSET = (2, 3), (12, 2), 5
+
+# Whatever a failing table may still hold on to: freeing it could let a late deleter run into freed memory.
+_kept: list[Any] = []
+
+
+class _Failed(Exception):
+    pass
+
+
+def problem(torch: Any, table: int, *, ours: bool) -> str:
+    """What is wrong with the table at address `table`, or "". Never raises; leaves no exception and no reference
+    behind.
+
+    `ours`: the table's errors are our own, so their kind is checked too.
+    """
+    api = DLPackExchangeAPI.from_address(table)
+    try:
+        with plain(torch):
+            view = torch.empty(24, dtype=torch.float32, device="cpu").as_strided(_SHAPE, _STRIDES, _OFFSET)
+            _export(api, view)
+            _round_trip(api, torch, view)
+        _refusal(api, ours)
+        _stream(api)
+    except _Failed as error:
+        return f"the self-test failed: {error}"
+    except Exception as error:
+        return f"the self-test failed: {type(error).__name__}: {error}"
+    return ""
+
+
+def _expect(what: str, found: object, expected: object) -> None:
+    if found != expected:
+        raise _Failed(f"{what} is {found}, expected {expected}")
+
+
+def _call(name: str, rc: int) -> None:
+    _expect(f"what {name} returned", rc, 0)
+
+
+def _fields(tensor: Any) -> dict[str, object]:
+    ndim = tensor.ndim
+    if not 0 <= ndim <= 64:
+        raise _Failed(f"ndim is {ndim}")
+    return {
+        "data": (tensor.data or 0) + tensor.byte_offset,
+        "device": (tensor.device.device_type, tensor.device.device_id),
+        "dtype": (tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes),
+        "shape": tuple(tensor.shape[:ndim]) if tensor.shape else None,
+        "strides": tuple(tensor.strides[:ndim]) if tensor.strides else None,
+    }
+
+
+def _check_fields(tensor: Any, view: Any) -> None:
+    expected = {
+        "data": view.data_ptr(),
+        "device": (K_DL_CPU, 0),
+        "dtype": (K_DL_FLOAT, 32, 1),
+        "shape": tuple(view.shape),
+        "strides": view.stride(),
+    }
+    for name, found in _fields(tensor).items():
+        _expect(f"{name} of an exported tensor", found, expected[name])
+
+
+def _export(api: Any, view: Any) -> None:
+    out = DLTensor()
+    _call("dltensor_from_py_object_no_sync", _from_py_object(api)(view, ctypes.addressof(out)))
+    _check_fields(out, view)
+
+
+def _from_py_object(api: Any) -> Callable[[Any, int], int]:
+    return _FROM_PY_OBJECT(api.dltensor_from_py_object_no_sync)
+
+
+def _round_trip(api: Any, torch: Any, view: Any) -> None:
+    """Out with a deleter of the table's, and back in with a counting one around it: each runs once, with the last
+    view."""
+    address = ctypes.c_void_p()
+    export = _FROM_PY_OBJECT(api.managed_tensor_from_py_object_no_sync)
+    references = sys.getrefcount(view)
+    _call("managed_tensor_from_py_object_no_sync", export(view, ctypes.addressof(address)))
+    if not address.value:
+        raise _Failed("managed_tensor_from_py_object_no_sync gave no tensor")
+    exported = DLManagedTensorVersioned.from_address(address.value)
+    _expect("the major version of an exported tensor", exported.version.major, VERSION[0])
+    _check_fields(exported.dl_tensor, view)
+
+    deleted: list[int] = []
+    deleter = _DELETER(deleted.append)
+    lent = DLManagedTensorVersioned(exported.version, dl_tensor=exported.dl_tensor)
+    lent.deleter = ctypes.cast(deleter, ctypes.c_void_p)
+    _kept.append((deleter, lent, exported))
+    back = ctypes.py_object()
+    take = _TO_PY_OBJECT(api.managed_tensor_to_py_object_no_sync)
+    _call("managed_tensor_to_py_object_no_sync", take(ctypes.addressof(lent), back))
+    tensor = back.value
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(tensor))  # `back` took over no reference; the function gave one
+    back.value = None
+    _expect("the type of an imported tensor", type(tensor), torch.Tensor)
+    _expect("data of an imported tensor", tensor.data_ptr(), view.data_ptr())
+    _expect("shape of an imported tensor", (tuple(tensor.shape), tensor.stride()), (tuple(view.shape), view.stride()))
+    second = tensor.detach()
+    del tensor
+    _expect("the deleters run while a view lives", deleted, [])
+    del second
+    _expect("the deleters run after the last view", deleted, [ctypes.addressof(lent)])
+    _kept.pop()
+
+    if exported.deleter:
+        _DELETER(exported.deleter)(address.value)
+    _expect("the reference count after an export", sys.getrefcount(view), references)
+
+
+def _refusal(api: Any, ours: bool) -> None:
+    out = DLTensor()
+    try:
+        rc = _from_py_object(api)(object(), ctypes.addressof(out))
+    except Exception as error:
+        if ours:
+            _expect("the answer to an object that is no tensor", type(error), TypeError)
+        return
+    raise _Failed(f"an object that is no tensor was answered with {rc} and no exception")
+
+
+def _stream(api: Any) -> None:
+    stream = ctypes.c_void_p(1)
+    _call("current_work_stream", _CURRENT_WORK_STREAM(api.current_work_stream)(K_DL_CPU, 0, stream))
+    _expect("the stream of a CPU", stream.value, None)

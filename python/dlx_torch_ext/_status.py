@@ -1,0 +1,46 @@
+"""Describes what torch.Tensor has now, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._facts import Facts
+from ._resolve import Candidate, Resolution
+
+
+@dataclass(frozen=True)
+class Status:
+    """Whose table torch.Tensor has.
+
+    `provider`: "dlx" (ours), "overlay" (torch's own with NPU's functions replaced), "upstream" (torch's own), "foreign"
+    (another package's) or "none". `variant`, `library` (a path) and `backend` describe a table of ours; `library` also
+    says where another's table lives, where the platform can tell. `reason` is one line. `candidates` is the trace:
+    every table looked at, and why it was taken or not.
+    """
+
+    provider: str
+    variant: str | None
+    library: str | None
+    backend: str | None
+    reason: str
+    candidates: tuple[Candidate, ...]
+
+
+def describe(facts: Facts, ours: Candidate | None, resolution: Resolution, not_tried: str) -> Status:
+    """`ours` is on torch.Tensor now, if anything of ours is. `resolution` is the latest attempt to attach, or, if
+    `not_tried` says why there was none, what an attempt would do."""
+    candidates = resolution.candidates
+    if ours is not None:
+        return Status(ours.provider, ours.name, ours.library, ours.backend, ours.verdict.reason, candidates)
+    table = facts.table
+    provider = "none" if table is None else table.provider
+    if resolution.provider == "none" or resolution.provider == provider:
+        reason = resolution.reason
+    else:
+        reason = not_tried or "the table that was attached is gone: call dlx_torch_ext.attach() again"
+    if table is not None and resolution.provider != provider:
+        reason = f"{_WORDS[provider]} is there; {reason}"
+    return Status(provider, None, None if table is None else table.library, None, reason, candidates)
+
+
+_WORDS = {"upstream": "torch's own table", "foreign": "another package's table"}

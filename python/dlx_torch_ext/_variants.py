@@ -1,0 +1,117 @@
+"""What libraries this installation has: their names, and the manifest that the build wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+SCHEMA = 1
+SERVES = ("default", "prefer", "overlay")
+
+
+def library_file(backend: str, system: str) -> str:
+    """The file name of a backend's library; `system` is "linux", "macos" or "windows". Build, packaging and load agree
+    here."""
+    prefix, suffix = {"windows": ("", ".dll"), "macos": ("lib", ".dylib")}.get(system, ("lib", ".so"))
+    return f"{prefix}dlx_torch_{backend}{suffix}"
+
+
+def row_directory(torch: str | None, cxx11_abi: bool | None) -> str:
+    """The directory of a row, a Python identifier: `torch2_9_cxx11`; `overlay` where no torch release is meant."""
+    if torch is None:
+        return "overlay"
+    return f"torch{torch.replace('.', '_')}_{'cxx11' if cxx11_abi else 'cxx98'}"
+
+
+def human_name(torch: str | None, cxx11_abi: bool | None, backend: str) -> str:
+    """The name people read: `torch2.9-cxx11-cuda`, `overlay-torch_npu`."""
+    if torch is None:
+        return f"overlay-{backend}"
+    return f"torch{torch}-{'cxx11' if cxx11_abi else 'cxx98'}-{backend}"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One library: the torch x.y and C++ ABI it was compiled for (None: any torch), its backend, whom it serves, where
+    it is."""
+
+    torch: str | None
+    cxx11_abi: bool | None
+    backend: str
+    serves: str
+    path: str
+
+    @property
+    def name(self) -> str:
+        return human_name(self.torch, self.cxx11_abi, self.backend)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The variants of this installation. `problem` says why there are none, and is empty where the manifest was
+    read."""
+
+    variants: tuple[Variant, ...] = ()
+    platform: str = ""
+    version: str = ""
+    problem: str = ""
+
+
+class _Malformed(ValueError):
+    pass
+
+
+def read_manifest(package_path: Iterable[str]) -> Manifest:
+    """Reads `_lib/manifest.json` from the first entry of the package's `__path__` that has one (an editable
+    installation has several entries). Never raises: what is wrong is the manifest's `problem`."""
+    for entry in package_path:
+        folder = os.path.join(entry, "_lib")
+        file = os.path.join(folder, "manifest.json")
+        try:
+            with open(file, encoding="utf-8") as stream:
+                return _parse(json.load(stream), folder)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            return Manifest(problem=f"{file} cannot be used: {error}; reinstall dlx-torch-ext")
+    return Manifest(
+        problem="this installation of dlx-torch-ext is pure Python and holds no library: install the wheel for this"
+        " platform, or install from source with DLX_TORCH_BUILD_NATIVE=1"
+    )
+
+
+def built_for(torch: str, cxx11_abi: bool | None) -> tuple[Variant, ...]:
+    """The libraries the user built for exactly this torch version and C++ ABI. None can be built yet."""
+    del torch, cxx11_abi
+    return ()
+
+
+def _parse(data: Any, folder: str) -> Manifest:
+    if not isinstance(data, dict):
+        raise _Malformed("a JSON object is expected")
+    if data.get("schema") != SCHEMA:
+        raise _Malformed(f"schema {data.get('schema')!r} is not {SCHEMA}")
+    platform, version, entries = data.get("platform"), data.get("version"), data.get("variants")
+    if not isinstance(platform, str) or not isinstance(version, str) or not isinstance(entries, list):
+        raise _Malformed("platform, version or variants is missing")
+    system = platform.partition("-")[0]
+    return Manifest(tuple(_parse_variant(entry, folder, system) for entry in entries), platform, version)
+
+
+def _parse_variant(entry: Any, folder: str, system: str) -> Variant:
+    if not isinstance(entry, dict):
+        raise _Malformed(f"variant {entry!r} is no object")
+    torch, abi, backend, serves = (entry.get(key) for key in ("torch", "cxx11_abi", "backend", "serves"))
+    overlay = serves == "overlay"
+    if not isinstance(backend, str) or serves not in SERVES:
+        raise _Malformed(f"variant {entry!r} has no known backend or serves")
+    if not (torch is None and abi is None if overlay else isinstance(torch, str) and isinstance(abi, bool)):
+        raise _Malformed(f"variant {entry!r} has no usable torch and cxx11_abi")
+    row = row_directory(torch, abi)
+    file = f"{row}/{library_file(backend, system)}"
+    if entry.get("row") != row or entry.get("file") != file:
+        raise _Malformed(f"variant {entry!r} should be {file}")
+    return Variant(torch, abi, backend, serves, os.path.join(folder, *file.split("/")))

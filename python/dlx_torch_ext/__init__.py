@@ -1,17 +1,36 @@
 """The DLPack C exchange API for every PyTorch, with the right stream on every accelerator.
 
-`import torch` attaches by itself from torch 2.5 on; `attach()` does it by hand. Importing this package imports no
-torch.
+From torch 2.5 on `import torch` attaches by itself; `attach()` does it by hand. Importing this imports no torch.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._attach import AttachError, attach, detach, resolve, status
-from ._facts import Facts, detect_backend
-from ._resolve import Accepted, Candidate, Rejected, Resolution
-from ._status import Status
+if TYPE_CHECKING:
+    from ._attach import AttachError, attach, detach, resolve, status
+    from ._facts import Facts, detect_backend
+    from ._resolve import Accepted, Candidate, Rejected, Resolution
+    from ._status import Status
+
+    __version__: str
+
+# Where each public name lives. They are imported when first asked for: the entry point that torch calls at every
+# `import torch` lives in this package too, and pays for nothing it does not use.
+_HOME = {
+    "Accepted": "_resolve",
+    "AttachError": "_attach",
+    "Candidate": "_resolve",
+    "Facts": "_facts",
+    "Rejected": "_resolve",
+    "Resolution": "_resolve",
+    "Status": "_status",
+    "attach": "_attach",
+    "detach": "_attach",
+    "detect_backend": "_facts",
+    "resolve": "_attach",
+    "status": "_attach",
+}
 
 __all__ = [
     "Accepted",
@@ -31,12 +50,26 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Read on demand: the installation's metadata holds the version, and looking for it takes longer than the import.
     if name == "__version__":
-        from importlib.metadata import PackageNotFoundError, version
+        value: Any = _version()
+    elif name in _HOME:
+        from importlib import import_module
 
-        try:
-            return version("dlx-torch-ext")
-        except PackageNotFoundError:  # run from a source tree that nobody installed
-            return "0+unknown"
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("dlx-torch-ext")
+    except PackageNotFoundError:  # run from a source tree that nobody installed
+        return "0+unknown"

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
+import sys
 import threading
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import _autoload, _facts, _layout, _load, _resolve, _selftest, _tvm_ffi, _variants
+from . import _facts, _layout, _load, _resolve, _selftest, _variants
 from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE
 from ._facts import Facts
 from ._load import Library
+from ._record import Record
 from ._resolve import Candidate, Rejected, Resolution
 from ._settings import PREFERENCES
-from ._status import Status, describe
+
+if TYPE_CHECKING:
+    from ._status import Status
 
 
 class AttachError(RuntimeError):
     """`attach(strict=True)` ended without a table; the text says why, in one line."""
 
 
-@dataclass(frozen=True)
-class _Attached:
+class _Attached(Record):
     """What was put on `tensor`, a class, and what its own __dict__ held before; a name not in `before` was not
     there."""
 
@@ -38,9 +38,13 @@ class _Attached:
 
     def beneath(self) -> dict[str, object]:
         """What the two attributes would read as if nothing of ours were there."""
-        inherited = {name: getattr(super(self.tensor, self.tensor), name, None) for name in self.put}
+        inherited = {name: _inherited(self.tensor, name) for name in self.put}
         there = {name: getattr(self.tensor, name, None) for name in (CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE)}
         return {**there, **inherited, **self.before}
+
+
+def _inherited(cls: Any, name: str) -> object:
+    return getattr(super(cls, cls), name, None)
 
 
 # Guarded by _lock. It is re-entrant because torch's own code runs while it is held, and may lead back here; torch is
@@ -66,14 +70,20 @@ def attach(prefer: str | None = None, strict: bool = False) -> Status:
     if prefer is not None and prefer not in PREFERENCES:
         raise ValueError(f'prefer={prefer!r} is neither "upstream" nor "dlx"')
     torch, problem = _facts.import_torch()
+    bring(torch, problem, prefer)
     with _lock:
-        new = _attach(torch, problem, prefer)
         result = _status(torch, problem)
-    if new:
-        _warn_if_too_late(torch)
     if strict and result.provider == "none":
         raise AttachError(f"torch.Tensor has no DLPack exchange table: {result.reason}")
     return result
+
+
+def bring(torch: Any, problem: str = "", prefer: str | None = None) -> None:
+    """Does what `attach` does to a torch that is imported already, or to none, and describes nothing."""
+    with _lock:
+        new = _attach(torch, problem, prefer)
+    if new and "tvm_ffi" in sys.modules:
+        _warn_if_too_late(torch)
 
 
 def status() -> Status:
@@ -115,10 +125,8 @@ def look(torch: Any, problem: str) -> Facts:
 
 
 def _decide(facts: Facts) -> Resolution:
-    import dlx_torch_ext
-
     built = _variants.built_for(facts.torch, facts.cxx11_abi) if facts.torch else ()
-    return _resolve.resolve(facts, _variants.read_manifest(dlx_torch_ext.__path__), built)
+    return _resolve.resolve(facts, _variants.read_manifest(), built)
 
 
 def _ours(torch: Any) -> _Attached | None:
@@ -136,7 +144,7 @@ def _attach(torch: Any, problem: str, prefer: str | None) -> bool:
         return False
     facts = look(torch, problem)
     if prefer is not None:
-        facts = dataclasses.replace(facts, settings=dataclasses.replace(facts.settings, prefer=prefer))
+        facts = facts.replace(settings=facts.settings.replace(prefer=prefer))
     chosen, library, _last = _try(torch, facts, _decide(facts))
     if ours is not None and library is not None and ours.library == library:
         return False
@@ -157,7 +165,7 @@ def _try(torch: Any, facts: Facts, resolution: Resolution) -> tuple[Candidate | 
         library = _checked(torch, facts, candidate) if candidate.provider in ("dlx", "overlay") else None
         if not isinstance(library, Rejected):
             return candidate, library, Resolution(tuple(candidates), candidate.verdict.reason)
-        candidates[index] = dataclasses.replace(candidate, verdict=library)
+        candidates[index] = candidate.replace(verdict=library)
         reason = f"{candidate.name}: {library.reason}"
     return None, None, Resolution(tuple(candidates), reason)
 
@@ -204,6 +212,9 @@ def _take_off() -> None:
 
 
 def _status(torch: Any, problem: str) -> Status:
+    from . import _autoload
+    from ._status import describe
+
     ours = _ours(torch)
     facts = look(torch, problem)
     not_tried = ""
@@ -213,9 +224,13 @@ def _status(torch: Any, problem: str) -> Status:
 
 
 def _warn_if_too_late(torch: Any) -> None:
+    import warnings
+
+    from . import _tvm_ffi
+
     global _warned
     # The overlay refuses what torch's own table refuses, so it cannot be told apart by a refusal.
     ours = _ours(torch)
     if not _warned and ours is not None and ours.candidate.provider == "dlx" and _tvm_ffi.ignores_our_table(torch):
         _warned = True
-        warnings.warn(_tvm_ffi.TOO_LATE, RuntimeWarning, stacklevel=3)
+        warnings.warn(_tvm_ffi.TOO_LATE, RuntimeWarning, stacklevel=4)

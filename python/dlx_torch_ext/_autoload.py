@@ -3,12 +3,14 @@ would end that import. So it raises nothing, and imports the rest of the package
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
-from ._facts import Facts
 from ._settings import read_settings
+
+if TYPE_CHECKING:
+    from ._facts import Facts
 
 GROUP = "torch.backends"
 TARGET = "dlx_torch_ext._autoload:autoload"
@@ -27,9 +29,9 @@ def autoload() -> None:
     try:
         settings = read_settings()
         if settings.autoload and not settings.disable and not held_back:
-            from ._attach import attach
+            from ._attach import bring
 
-            attach()
+            bring(sys.modules["torch"])
     except (KeyboardInterrupt, SystemExit):
         raise  # the user's own wish to stop, which an import passes on
     except BaseException as error:  # panics and cancellations are no Exception, and an import has to survive them too
@@ -60,6 +62,8 @@ def why_not(facts: Facts) -> str:
 
 
 def _registered() -> bool:
+    import importlib.metadata
+
     points: Any = importlib.metadata.entry_points()
     # Python 3.9 has a dict of lists here, later ones select.
     group = points.select(group=GROUP) if hasattr(points, "select") else points.get(GROUP, ())

@@ -6,14 +6,14 @@ import json
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+
+from ._record import Record
 
 _MARK = "dlx-torch-selftest:"
 _PATIENCE_S = 600
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Record):
     """`ok`: True passed, False failed, None where there is no table to test. `crashed`: the child did not live to
     answer."""
 

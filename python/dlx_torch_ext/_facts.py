@@ -8,11 +8,10 @@ import importlib.metadata
 import importlib.util
 import os
 import sys
-from dataclasses import dataclass, field
 from typing import Any, Callable
 
 from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE, function_addresses
-from ._owner import owner_of
+from ._record import Record
 from ._release import Release, parse
 from ._settings import Settings, read_settings
 
@@ -20,8 +19,7 @@ from ._settings import Settings, read_settings
 _BUILDS = (("cuda", "cuda"), ("hip", "rocm"), ("xpu", "xpu"))
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Record):
     """A table on torch.Tensor that is not ours: "upstream" (torch's own) or "foreign", and the library it lives in
     (None where the platform cannot tell). `address` is 0 if the attribute holds something that is no table."""
 
@@ -34,14 +32,13 @@ def _never() -> bool:
     return False
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Record):
     """Everything `resolve` looks at. Plain data, except `cuda_active`: the one question that may reach a device. It is
     asked only where a CUDA or ROCm build and torch_npu are both present."""
 
     torch: str | None = None
     torch_problem: str = ""
-    release: Release = field(default_factory=lambda: Release(None))
+    release: Release = Release(None)
     cxx11_abi: bool | None = None
     backend: str = "cpu"
     torch_npu: str | None = None
@@ -52,8 +49,8 @@ class Facts:
     implementation: str = "cpython"
     free_threaded: bool = False
     table: Table | None = None
-    settings: Settings = field(default_factory=Settings)
-    cuda_active: Callable[[], bool] = field(default=_never, compare=False, repr=False)
+    settings: Settings = Settings()
+    cuda_active: Callable[[], bool] = _never
 
     @property
     def platform(self) -> str:
@@ -201,8 +198,6 @@ def _build(torch: Any) -> str:
 
 
 def _table(torch: Any, attributes: Any) -> Table | None:
-    from ._capsule import table_address
-
     def held(name: str) -> Any:
         return getattr(torch.Tensor, name, None) if attributes is None else attributes.get(name)
 
@@ -211,6 +206,10 @@ def _table(torch: Any, attributes: Any) -> Table | None:
         value = held(LEGACY_ATTRIBUTE)
     if value is None:
         return None
+
+    from ._capsule import table_address
+    from ._owner import owner_of
+
     address = table_address(value)
     own = getattr(getattr(torch, "_C", None), "_dlpack_exchange_api", None)
     upstream = callable(own) and address != 0 and table_address(own()) == address

@@ -11,9 +11,7 @@ from ._variants import read_manifest
 
 def run() -> int:
     """Prints the list; returns 0, or 1 if this installation has no library."""
-    import dlx_torch_ext
-
-    manifest = read_manifest(dlx_torch_ext.__path__)
+    manifest = read_manifest()
     if manifest.problem:
         print(f"dlx-torch: {manifest.problem}", file=sys.stderr)
         return 1

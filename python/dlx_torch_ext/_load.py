@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass
 
 from . import _elf
 from ._dlpack import FUNCTIONS, VERSION, DLPackExchangeAPI
 from ._facts import Facts
+from ._record import Record
 from ._resolve import Candidate, Rejected
 
 # The number of the C interface in dlx/dlx_torch.h; it changes with that header, never with the package's version.
@@ -30,8 +30,7 @@ class _BuildInfo(ctypes.Structure):
     ]
 
 
-@dataclass(frozen=True)
-class Library:
+class Library(Record):
     """A library that passed. `table` is the address of its exchange table, alive as long as the process."""
 
     path: str

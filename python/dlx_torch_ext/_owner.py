@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from dataclasses import dataclass
 from typing import Any
 
+from ._record import Record
 
-@dataclass(frozen=True)
-class Owner:
+
+class Owner(Record):
     """The library that holds an address, and the exported symbol there; empty strings where the loader cannot tell."""
 
     library: str = ""

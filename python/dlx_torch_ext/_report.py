@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from . import _attach, _autoload, _facts
@@ -29,7 +28,7 @@ def collect() -> dict[str, Any]:
         "in_use": status.provider != "none",
         "status": {key: getattr(status, key) for key in ("provider", "variant", "library", "backend", "reason")},
         "facts": _facts_of(facts),
-        "settings": asdict(facts.settings),
+        "settings": facts.settings.as_dict(),
         "autoload": {"fired": _autoload.fired, "note": _autoload.why_not(facts)},
         "functions": functions(torch),
         "candidates": [_candidate(c) for c in status.candidates],

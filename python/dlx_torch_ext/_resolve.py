@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Union
 
 from ._facts import Facts
+from ._record import Record
 from ._settings import DLX
 from ._variants import Manifest, Variant
 
 OLDEST = (2, 4)
 
 
-@dataclass(frozen=True)
-class Accepted:
+class Accepted(Record):
     """The candidate fits; `reason` says by which rule."""
 
     reason: str
 
 
-@dataclass(frozen=True)
-class Rejected:
+class Rejected(Record):
     """The candidate does not fit; `reason` says why, and what would help where something would."""
 
     reason: str
@@ -30,8 +28,7 @@ class Rejected:
 Verdict = Union[Accepted, Rejected]
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(Record):
     """One table that torch.Tensor could have. `provider`: "dlx", "overlay", "upstream" or "foreign". `library` is the
     path of what would be loaded, or of the library that holds a table already there."""
 
@@ -42,8 +39,7 @@ class Candidate:
     library: str | None = None
 
 
-@dataclass(frozen=True)
-class Resolution:
+class Resolution(Record):
     """`candidates` in the order of preference; the first accepted one is the decision. `reason` says why that one, or
     why none."""
 

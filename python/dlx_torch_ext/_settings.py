@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from ._record import Record
 
 UPSTREAM = "upstream"
 DLX = "dlx"
@@ -13,8 +14,7 @@ PREFERENCES = (UPSTREAM, DLX)
 _OFF = ("0", "false", "no", "off")
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(Record):
     """What the user asked for.
 
     `disable`: DLX_TORCH_DISABLE, put no table anywhere. `autoload`: DLX_TORCH_AUTOLOAD, attach at `import torch`.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ._facts import Facts
+from ._record import Record
 from ._resolve import Candidate, Resolution
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(Record):
     """Whose table torch.Tensor has.
 
     `provider`: "dlx" (ours), "overlay" (torch's own with NPU's functions replaced), "upstream" (torch's own), "foreign"

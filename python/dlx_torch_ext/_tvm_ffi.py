@@ -9,8 +9,8 @@ from typing import Any
 from ._layout import plain
 
 TOO_LATE = (
-    "dlx-torch-ext attached its table after tvm-ffi had seen a torch.Tensor; tvm-ffi keeps what it found then and ignores"
-    " the table: call dlx_torch_ext.attach() right after `import torch`, before the first tensor is passed to tvm-ffi"
+    "dlx-torch-ext attached its table after tvm-ffi had seen a torch.Tensor; tvm-ffi keeps what it found then and"
+    " ignores the table: call dlx_torch_ext.attach() right after `import torch`, before tvm-ffi gets a tensor"
 )
 
 

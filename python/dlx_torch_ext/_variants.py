@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from ._record import Record
 
 SCHEMA = 1
 SERVES = ("default", "prefer", "overlay")
@@ -33,8 +35,7 @@ def human_name(torch: str | None, cxx11_abi: bool | None, backend: str) -> str:
     return f"torch{torch}-{'cxx11' if cxx11_abi else 'cxx98'}-{backend}"
 
 
-@dataclass(frozen=True)
-class Variant:
+class Variant(Record):
     """One library: the torch x.y and C++ ABI it was compiled for (None: any torch), its backend, whom it serves, where
     it is."""
 
@@ -49,8 +50,7 @@ class Variant:
         return human_name(self.torch, self.cxx11_abi, self.backend)
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(Record):
     """The variants of this installation. `problem` says why there are none, and is empty where the manifest was
     read."""
 
@@ -64,9 +64,11 @@ class _Malformed(ValueError):
     pass
 
 
-def read_manifest(package_path: Iterable[str]) -> Manifest:
+def read_manifest(package_path: Iterable[str] | None = None) -> Manifest:
     """Reads `_lib/manifest.json` from the first entry of the package's `__path__` that has one (an editable
     installation has several entries). Never raises: what is wrong is the manifest's `problem`."""
+    if package_path is None:
+        package_path = sys.modules[__package__].__path__
     for entry in package_path:
         folder = os.path.join(entry, "_lib")
         file = os.path.join(folder, "manifest.json")

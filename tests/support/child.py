@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
+# Not a measure of anything: a child that hangs must not hang the suite.
+SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -47,5 +49,13 @@ def run(code: str, env: Mapping[str, str | None] | None = None, options: tuple[s
         else:
             environment[name] = value
     command = [sys.executable, *options, "-c", textwrap.dedent(code)]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    return Finished(done.returncode, done.stdout, done.stderr)
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        stdout, stderr = process.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        stdout, stderr = process.communicate()
+        stderr += f"\nhung: killed after {SECONDS} s"
+    return Finished(process.returncode, stdout, stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import textwrap
 import weakref
 from typing import Any, Callable
 
@@ -108,22 +109,33 @@ def test_is_not_disturbed_by_changes_in_place(change: str, dims: int) -> None:
     made.delete()
 
 
-AFTER_THE_INTERPRETER = """
-    import torch
-    from tests.support.probe import probe
-    from tests.support.table import load
+BEFORE_THE_END = """\
+import torch
+from tests.support.probe import probe
+from tests.support.table import load
 
-    table = load()
-    living = torch.ones(2, 3)
-    kept = [living, torch.nn.Parameter(torch.ones(3)), torch.ones(1, 1, 1, 1, 1, 2)]
-    dying = [torch.ones(4), torch.frombuffer(bytearray(16), dtype=torch.float32)]
-    for tensor in [*kept, *dying]:
-        assert probe().probe_delete_at_exit(table.export(tensor).release()) == 0
-    del dying, tensor
-    round_trip = table.to_torch(table.export(living).release())
-    print("true")
+table = load()
+
+def leave(tensor):
+    assert probe().probe_delete_at_exit(table.export(tensor).release()) == 0
 """
+LEFT = {
+    "memory_of_torch": """
+    living = torch.ones(2, 3)
+    leave(living)
+    leave(torch.ones(4))
+    leave(torch.ones(1, 1, 1, 1, 1, 2))
+    leave(torch.nn.Parameter(torch.ones(3)))
+    leave(torch.nn.Parameter(torch.ones(3)) * 2)
+    back = table.to_torch(table.export(living).release())
+    leave(back)
+    """,
+    # torch lets go of such memory under the GIL, which nobody can take any more
+    "memory_of_python": "leave(torch.frombuffer(bytearray(16), dtype=torch.float32))",
+}
 
 
-def test_the_deleter_runs_after_the_interpreter_is_gone() -> None:
-    assert child.run(AFTER_THE_INTERPRETER, env={"DLX_TEST_TABLE": chosen()}).value is True
+@pytest.mark.parametrize("left", LEFT)
+def test_the_deleter_runs_after_the_interpreter_is_gone(left: str) -> None:
+    code = BEFORE_THE_END + textwrap.dedent(LEFT[left]) + "\nprint('true')"
+    assert child.run(code, env={"DLX_TEST_TABLE": chosen()}).value is True

@@ -10,17 +10,18 @@ import hashlib
 import os
 import re
 import shutil
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from tools import interpreters, wheels
+from tools.screen import busy
 from tools.settings import ToolError, dev_dir, locked, machine, run, tool, uv_environment
 
 # What a torch wheel requires that no CPU or simulated CUDA needs.
 _HEAVY = re.compile(r"(nvidia|cuda|triton|pytorch-triton)\b", re.IGNORECASE)
-_COMMON = ("numpy", "pytest>=8.3", "setuptools")  # setuptools: torch.compile and torch.utils.cpp_extension import it
+# pyelftools: for the simulated CUDA. setuptools: torch.compile and torch.utils.cpp_extension import it.
+_COMMON = ("numpy", "pytest>=8.3", "pyelftools", "setuptools")
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,9 @@ class Environment:
     def python(self) -> Path:
         return self.folder / "bin" / "python"
 
-    @property
-    def packages(self) -> Path:
-        """Its site-packages."""
-        return next(self.folder.glob("lib/python*/site-packages"))
+    def used_alone(self) -> AbstractContextManager[None]:
+        """While the block runs, another ./dev that wants to install into this environment waits."""
+        return locked(self.folder.with_name(self.folder.name + ".use"))
 
     def variables(self, **more: str) -> dict[str, str]:
         """The environment variables for a process in it: nothing of ours or of Python's leaks in from outside."""
@@ -55,10 +55,6 @@ class Environment:
         command = [tool("uv"), "pip", "install", "-q", "--python", str(self.python), "--reinstall", "--no-deps"]
         run([*command, *requirements], what=f"installing {' '.join(requirements)}", env=uv_environment())
 
-    def uninstall(self, *names: str) -> None:
-        command = [tool("uv"), "pip", "uninstall", "-q", "--python", str(self.python), *names]
-        run(command, what=f"removing {' '.join(names)}", env=uv_environment())
-
 
 def real_devices() -> int:
     """How many NVIDIA devices the kernel shows; asks no driver."""
@@ -75,9 +71,7 @@ def make(python: str, torch: str | None, *extras: str, purpose: str = "test") ->
     folder = dev_dir() / "envs" / f"{purpose}-py{python}-{f'torch{torch}' if torch else 'bare'}-{key}"
     with locked(folder.with_name(folder.name + ".lock")):
         if not (folder / "complete").exists():
-            with Console(stderr=True).status(
-                f"Installing {(torch and f'torch {torch}') or 'pytest'} for CPython {python}"
-            ):
+            with busy(f"Installing {f'torch {torch}' if torch else 'pytest'} for CPython {python}"):
                 _create(folder, python, torch, extras)
             (folder / "complete").touch()
         return Environment(folder, _simulators(folder) if torch else None)

@@ -10,9 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console
-
 from tools import debian
+from tools.screen import busy
 from tools.settings import ToolError, dev_dir, tool, uv_environment
 
 _ASK = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2], sys.executable)"
@@ -24,7 +23,7 @@ def find(version: str) -> Path | None:
     for candidate in _installed(version):
         if runs(candidate, version):
             return candidate
-    with Console(stderr=True).status(f"Looking for CPython {version}"):
+    with busy(f"Looking for CPython {version}"):
         for fetch in (_from_uv, debian.python):
             found = fetch(version)
             if found is not None and runs(found, version):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tools import environments, interpreters
+from tools.environments import Environment
 from tools.settings import ROOT, ToolError, dev_dir, run
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -72,9 +73,15 @@ def execute(session: Session, wheel: Path, arguments: list[str]) -> Outcome:
     begun = time.monotonic()
     try:
         environment = environments.make(python, session.torch, *session.extras)
-        environment.install(str(wheel))
+        with environment.used_alone():
+            environment.install(str(wheel))
+            outcome = _pytest(session, environment, arguments)
     except ToolError as error:
-        return Outcome(session, problem=str(error).splitlines()[0], seconds=time.monotonic() - begun)
+        outcome = Outcome(session, problem=str(error).splitlines()[0])
+    return replace(outcome, seconds=time.monotonic() - begun)
+
+
+def _pytest(session: Session, environment: Environment, arguments: list[str]) -> Outcome:
     report = dev_dir() / "reports" / f"{environment.folder.name}{'-sanitize' if session.sanitize else ''}.xml"
     report.unlink(missing_ok=True)
     command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
@@ -82,10 +89,10 @@ def execute(session: Session, wheel: Path, arguments: list[str]) -> Outcome:
     more = _sanitizer() if session.sanitize else {}
     variables = environment.variables(PYTHONDONTWRITEBYTECODE="1", **more)
     done = subprocess.run([*command, *tests, *arguments], cwd=ROOT, env=variables, check=False)
-    counted = _read(report, Outcome(session, seconds=time.monotonic() - begun))
+    outcome = _read(report, Outcome(session))
     if done.returncode not in (0, 1, 5):  # passed, failed, nothing selected
-        return replace(counted, problem=f"pytest ended with exit status {done.returncode}")
-    return counted
+        return replace(outcome, problem=f"pytest ended with exit status {done.returncode}")
+    return outcome
 
 
 def _read(report: Path, outcome: Outcome) -> Outcome:

@@ -11,9 +11,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from tools import sdk
+from tools.screen import busy
 from tools.settings import ROOT, ToolError, dev_dir, tool, uv_environment
 from tools.wheels import tomllib
 
@@ -56,7 +55,7 @@ def build(names: list[str], out: Path, *, sanitize: bool = False) -> Path:
         DLX_TORCH_SDK_DIR=str(sdk.sdk_dir()),
         PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",  # our cmake and ninja
     )
-    with Console(stderr=True).status(f"Building the wheel: {', '.join(names)}"):
+    with busy(f"Building the wheel: {', '.join(names)}"):
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
     found = sorted(landing.glob("*.whl"))
     if done.returncode != 0 or not found:

@@ -1,0 +1,44 @@
+"""Show what the package does on torch 2.9.1: verdict, speed and streams, without it and with it: ./dev demo."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+
+from rich.console import Console
+
+from tools import environments, sessions, wheel
+from tools.demo import cost, streams, verdict
+from tools.environments import Environment
+from tools.settings import dev_dir
+
+TORCH, ROW = "2.9.1", "torch2_9_cxx11"
+
+
+def main(options: argparse.Namespace) -> int:
+    console = Console(highlight=False)
+    built = wheel.build([ROW], dev_dir() / "wheels" / "demo")
+    size = f"{built.stat().st_size / 1024:.0f} KiB"
+    console.print(f"[bold]The wheel[/]  {built.name}, {size}, one row: {ROW}", soft_wrap=True)
+    bare, peer, ours = (_environment(name) for name in ("bare", "peer", "ours"))
+    peer.install(sessions.PEER)
+    ours.install(str(built))
+    console.print(f"[bold]Installed[/]  with torch {TORCH} and apache-tvm-ffi in {ours.folder}\n", soft_wrap=True)
+    results = [
+        *verdict.show(console, bare, ours),
+        *cost.show(console, {cost.NONE: bare, cost.PEER: peer, cost.OURS: ours}),
+        *streams.show(console, ours),
+    ]
+    failed = [result.claim for result in results if not result.held]
+    console.print()
+    print("All of it held." if not failed else f"Did not hold: {'; '.join(failed)}.")
+    return 1 if failed else 0
+
+
+def _environment(name: str) -> Environment:
+    """An environment of its own for each way to run, made anew: nothing of an earlier demo is in it."""
+    python = environments.python_for(TORCH, sessions.HERE)
+    for old in (dev_dir() / "envs").glob(f"demo-{name}-*"):
+        if old.is_dir():
+            shutil.rmtree(old)
+    return environments.make(python, TORCH, sessions.TVM_FFI, purpose=f"demo-{name}")

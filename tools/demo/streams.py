@@ -1,0 +1,65 @@
+"""The stream that a C++ function called through tvm-ffi sees, next to the one that torch says is current."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypedDict
+
+from rich.console import Console
+from rich.table import Table
+
+from tools import environments
+from tools.demo.result import Result
+from tools.environments import Environment
+from tools.screen import busy
+from tools.settings import ToolError, dev_dir
+
+
+class Answer(TypedDict):
+    """One question put to torch and to C++: streams as addresses."""
+
+    device: str
+    where: str
+    torch: int
+    seen: int
+
+
+_WORKER = Path(__file__).with_name("streams_worker.py")
+
+
+def show(console: Console, ours: Environment) -> Iterator[Result]:
+    """Ask on each of two devices, in a process each; real devices where there are, else simulated ones."""
+    real = environments.real_devices()
+    kind = "real devices" if real else "simulated devices: no GPU is on this machine"
+    table = Table(title=f"The current stream ({kind})", title_justify="left", title_style="bold")
+    for column in ("device", "", "torch's own", "seen in C++", ""):
+        table.add_column(column)
+    rows: list[Answer] = []
+    with busy("Compiling a C++ function and calling it"):
+        for device in range(min(real, 2) or 2):
+            rows += _ask(ours, device)
+    for row in rows:
+        equal = row["torch"] == row["seen"]
+        table.add_row(row["device"], row["where"], hex(row["torch"]), hex(row["seen"]), "same" if equal else "DIFFERS")
+        yield Result(f"{row['where']} on {row['device']} C++ sees {hex(row['seen'])}, not {hex(row['torch'])}", equal)
+    console.print()
+    console.print(table)
+    for outside, inside in zip(rows[::2], rows[1::2]):
+        different = outside["torch"] != inside["torch"] and inside["torch"] != 0
+        yield Result(f"torch's stream on {inside['device']} did not change inside the block", different)
+
+
+def _ask(ours: Environment, device: int) -> list[Answer]:
+    variables = ours.variables(TVM_FFI_CACHE_DIR=str(dev_dir() / "tvm-ffi"))
+    variables["PATH"] += os.pathsep + str(Path(sys.executable).parent)  # ninja, which tvm-ffi compiles with
+    command = [str(ours.python), str(_WORKER), str(device)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables, cwd=ours.folder)
+    if done.returncode != 0:
+        raise ToolError(f"asking for the stream on device {device} failed:\n{done.stdout}{done.stderr}".rstrip())
+    answers: list[Answer] = json.loads(done.stdout.splitlines()[-1])
+    return answers

@@ -128,14 +128,14 @@ def _freed() -> Any:
     return tensor
 
 
-def _wrapper(**dispatch: Any) -> Any:
-    inner = T.ones(3)
-    cls = _class("Wrapper", torch.Tensor, **dispatch)
-    return T.Tensor._make_wrapper_subclass(cls, inner.size(), dtype=inner.dtype)
-
-
 def _torch_dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     raise NotImplementedError("the tensor of this test is never computed with")
+
+
+def _wrapper(**members: Any) -> Any:
+    inner = T.ones(3)
+    cls = _class("Wrapper", torch.Tensor, __torch_dispatch__=classmethod(_torch_dispatch), **members)
+    return T.Tensor._make_wrapper_subclass(cls, inner.size(), dtype=inner.dtype)
 
 
 def _fake() -> Any:
@@ -175,10 +175,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "fake": _fake,
     "functional": lambda: T._to_functional_tensor(T.ones(3)),
     "wrapper": lambda: _wrapper(),
-    "wrapper_with_dispatch": lambda: _wrapper(
-        __torch_dispatch__=classmethod(_torch_dispatch),
-        __torch_function__=T._C._disabled_torch_function_impl,
-    ),
+    "wrapper_without_torch_function": lambda: _wrapper(__torch_function__=T._C._disabled_torch_function_impl),
     "parameter_of_a_fake": lambda: T.nn.Parameter(_fake()),
     "freed_storage": _freed,
 }
@@ -187,15 +184,14 @@ if T.backends.mkldnn.is_available():
 
 
 def use_count(tensor: Any) -> int:
-    """How many owners torch counts for the tensor's implementation and, apart, for its storage."""
-    count = int(tensor._use_count())
-    if tensor.layout is T.strided and tensor.device.type != "meta":
+    """How many owners torch counts: of the tensor's implementation, and a thousandfold, of its storage where it has one."""
+    with T._C.DisableTorchFunctionSubclass():  # an uninitialised parameter would not say
+        count = int(tensor._use_count())
         try:
             storage = tensor.untyped_storage()
         except (NotImplementedError, RuntimeError):
             return count
-        count += 1000 * int(T._C._storage_Use_Count(storage._cdata))
-    return count
+        return count + 1000 * int(T._C._storage_Use_Count(storage._cdata))
 
 
 class NotATensor:

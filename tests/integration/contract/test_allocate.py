@@ -10,7 +10,7 @@ import torch
 
 from tests.support.foreign import prototype
 from tests.support.modes import MODES
-from tests.support.structs import CUDA, EXT_DEV, METAL, ROCM, VULKAN
+from tests.support.structs import CUDA, CUDA_HOST, EXT_DEV, METAL, ROCM, ROCM_HOST, VULKAN
 from tests.support.table import Managed, load, refuses
 from tests.support.tensors import DTYPES, T
 
@@ -146,6 +146,8 @@ REFUSALS: list[tuple[type[BaseException], str, dict[str, Any]]] = [
     (BufferError, "int4", {"dtype": (0, 4, 1)}),
     (BufferError, "float128", {"dtype": (2, 128, 1)}),
     (BufferError, "float4_unpaired", {"dtype": (17, 4, 1)}),
+    (BufferError, "cuda_host", {"device": (CUDA_HOST, 0)}),
+    (BufferError, "rocm_host", {"device": (ROCM_HOST, 0)}),
     (BufferError, "vulkan", {"device": (VULKAN, 0)}),
     (BufferError, "metal", {"device": (METAL, 0)}),
     (BufferError, "ext_dev", {"device": (EXT_DEV, 0)}),

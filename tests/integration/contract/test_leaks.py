@@ -105,5 +105,5 @@ def test_many_calls_leave_nothing_behind(name: str) -> None:
     assert loop(about, times) == expected
     grown = peak() - before
     assert grown < ALLOWED, f"{grown / times:.1f} bytes stay at each call"
-    assert sys.getrefcount(about) == references
+    assert isinstance(about, int) or sys.getrefcount(about) == references
     assert count == 0 or use_count(about) == count

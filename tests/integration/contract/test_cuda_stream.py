@@ -1,0 +1,101 @@
+"""The current stream on CUDA: the calling thread's, on the device asked for, at this moment."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.simulators.cuda import recorder
+from tests.support.devices import current_device_stays, devices, no_device_call, outside
+from tests.support.structs import CUDA, CUDA_MANAGED
+from tests.support.table import UNTOUCHED, load, refuses
+from tests.support.tensors import T
+
+pytestmark = pytest.mark.isolated
+
+
+def current(device: int) -> int | None:
+    """What torch says; its default stream is 0, which is NULL."""
+    return int(T.cuda.current_stream(device).cuda_stream) or None
+
+
+def test_is_the_default_outside_of_any_stream() -> None:
+    for device in devices():
+        assert load().stream(CUDA, device) == current(device)
+
+
+def test_is_the_one_of_the_device_asked_for() -> None:
+    streams = {device: T.cuda.Stream(device=device) for device in devices()}
+    for inside, stream in streams.items():
+        with T.cuda.stream(stream):
+            assert load().stream(CUDA, inside) == stream.cuda_stream
+            for device in devices():
+                with current_device_stays():
+                    assert load().stream(CUDA, device) == current(device)
+        assert load().stream(CUDA, inside) == current(inside) != stream.cuda_stream
+
+
+def test_is_not_remembered() -> None:
+    device = devices()[-1]
+    seen = []
+    for _ in range(3):
+        with T.cuda.stream(T.cuda.Stream(device=device)):
+            seen.append(load().stream(CUDA, device))
+            assert seen[-1] == current(device)
+        assert load().stream(CUDA, device) == current(device)
+    assert len(set(seen)) == 3
+
+
+def test_knows_streams_from_outside_torch() -> None:
+    for device in devices():
+        stream = T.cuda.Stream(device=device)
+        external = T.cuda.ExternalStream(stream.cuda_stream, device=device)
+        with T.cuda.stream(external):
+            assert load().stream(CUDA, device) == stream.cuda_stream
+
+
+def test_is_each_threads_own() -> None:
+    table, device = load(), devices()[-1]
+    meet = threading.Barrier(2)
+
+    def work(number: int) -> tuple[Any, Any]:
+        stream = T.cuda.Stream(device=device)
+        with T.cuda.stream(stream):
+            meet.wait()
+            answer = table.stream(CUDA, device)
+            meet.wait()
+        return answer, stream.cuda_stream
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(work, range(2)))
+    assert all(answer == stream for answer, stream in answers)
+    assert answers[0] != answers[1]
+    assert table.stream(CUDA, device) == current(device)
+
+
+def test_managed_memory_has_the_devices_stream() -> None:
+    with T.cuda.stream(T.cuda.Stream(device=0)):
+        assert load().stream(CUDA_MANAGED, 0) == current(0)
+
+
+def test_is_an_error_for_no_device() -> None:
+    table = load()
+    for index in outside():
+        with current_device_stays():
+            refuses(RuntimeError, lambda index=index: table.stream(CUDA, index))
+        assert table.try_stream(CUDA, index)[1] == UNTOUCHED
+
+
+if recorder.simulated():
+
+    def test_makes_no_device_call_after_the_first() -> None:
+        table = load()
+        streams = [T.cuda.Stream(device=device) for device in devices()]
+        for device in devices():
+            table.stream(CUDA, device)
+        for device, stream in enumerate(streams):
+            with T.cuda.stream(stream), no_device_call():
+                assert table.stream(CUDA, device) == stream.cuda_stream

@@ -1,0 +1,97 @@
+"""Installations for tests: a folder with `_lib`, or a whole copy of the package beside a torch.py, for a child
+process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import dlx_torch_ext
+from dlx_torch_ext._facts import Facts, read
+from dlx_torch_ext._variants import library_file, row_directory
+
+from tests.support import stub
+from tests.support.child import ROOT, Finished, run
+
+PLATFORM = read().platform
+SYSTEM = read().system
+
+
+def entry(torch: str | None, cxx11: bool | None, backend: str, serves: str = "default") -> dict[str, Any]:
+    """One variant as the manifest writes it."""
+    row = row_directory(torch, cxx11)
+    file = f"{row}/{library_file(backend, SYSTEM)}"
+    return {"row": row, "backend": backend, "torch": torch, "cxx11_abi": cxx11, "serves": serves, "file": file}
+
+
+def matrix(backends: Sequence[str] = ("cpu", "cuda")) -> list[dict[str, Any]]:
+    """The rows that serve by default, and one for prefer="dlx"."""
+    both = [entry(torch, abi, b) for torch in ("2.4", "2.5", "2.6") for abi in (False, True) for b in backends]
+    newer = [entry(torch, True, b) for torch in ("2.7", "2.8", "2.9") for b in backends]
+    return both + newer + [entry("2.13", True, b, "prefer") for b in backends]
+
+
+def write_manifest(folder: Path, variants: Sequence[Mapping[str, Any]], platform: str = PLATFORM) -> Path:
+    """Writes `folder`/_lib/manifest.json; returns `folder`."""
+    (folder / "_lib").mkdir(parents=True, exist_ok=True)
+    document = {"schema": 1, "version": "0.1.0", "platform": platform, "variants": list(variants)}
+    (folder / "_lib" / "manifest.json").write_text(json.dumps(document))
+    return folder
+
+
+def write_libraries(folder: Path, variants: Sequence[Mapping[str, Any]]) -> None:
+    """Compiles a stub for each variant, which says of itself what the manifest says."""
+    for variant in variants:
+        major, minor = (variant["torch"] or "0.0").split(".")
+        macros = (f'BACKEND="{variant["backend"]}"', f"MAJOR={major}", f"MINOR={minor}")
+        stub.library(folder / "_lib" / variant["file"], *macros, f"CXX11={int(bool(variant['cxx11_abi']))}")
+
+
+class Site:
+    """A site-packages of its own: a copy of the package with the variants given, and a torch.py that is `torch`, the
+    source of an expression over tests.support.fake_torch. Child processes see it before anything else that is
+    installed."""
+
+    def __init__(
+        self, folder: Path, variants: Sequence[Mapping[str, Any]] | None = None, torch: str | None = None
+    ) -> None:
+        self.folder = folder
+        self.package = folder / "dlx_torch_ext"
+        source = Path(dlx_torch_ext.__file__).parent
+        shutil.copytree(source, self.package, ignore=shutil.ignore_patterns("_lib", "__pycache__"))
+        if variants is not None:
+            write_manifest(self.package, variants)
+            write_libraries(self.package, variants)
+        if torch is not None:
+            self.torch(torch)
+
+    def torch(self, expression: str, autoload: bool = True) -> None:
+        """(Re)writes torch.py. With `autoload` it ends as torch's own import does."""
+        lines = ["import sys", "from tests.support import fake_torch", f"sys.modules[__name__] = {expression}"]
+        if autoload:
+            lines += ["import dlx_torch_ext._autoload as _it", "_it.autoload()"]
+        (self.folder / "torch.py").write_text("\n".join(lines) + "\n")
+
+    def run(self, code: str, *options: str, **env: str | None) -> Finished:
+        """Runs `code` in a child."""
+        path = os.pathsep.join([str(self.folder), str(ROOT)])
+        clean = {name: None for name in os.environ if name.startswith(("DLX_TORCH_", "TORCH_")) and "TEST" not in name}
+        return run(code, {**clean, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **env}, options)
+
+    def cli(self, *arguments: str, **env: str | None) -> Finished:
+        """`dlx-torch` with these arguments, in a child."""
+        code = f"import sys, dlx_torch_ext._cli as c; sys.exit(c.main({list(arguments)!r}))"
+        return self.run(code, **env)
+
+
+def facts(**changes: Any) -> Facts:
+    """The facts of a plain PyPI torch 2.9.1 without a table on this machine, with `changes`."""
+    from dlx_torch_ext._release import parse
+
+    version = changes.setdefault("torch", "2.9.1+cpu")
+    plain = {"release": parse(version or ""), "cxx11_abi": True, "system": SYSTEM, "machine": read().machine}
+    return Facts(**{**plain, **changes})

@@ -1,0 +1,1 @@
+"""Tests that need no torch: facts go in as plain arguments, or as fake modules."""

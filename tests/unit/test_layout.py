@@ -1,0 +1,59 @@
+"""The layout check, on tensors that lie in memory as the release says, and on some that do not."""
+
+from __future__ import annotations
+
+import pytest
+from dlx_torch_ext import _layout
+
+from tests.support import fake_torch, stub
+
+
+@pytest.mark.parametrize(("version", "series"), [("2.4.1", (2, 4)), ("2.9.1", (2, 9)), ("2.10.0", (2, 10))])
+def test_as_the_release_says(version: str, series: tuple[int, int]) -> None:
+    assert _layout.problem(fake_torch.torch(version, whole=True), series) == ""
+
+
+@pytest.mark.parametrize(("version", "series"), [("2.10.0", (2, 9)), ("2.9.1", (2, 10))])
+def test_another_size(version: str, series: tuple[int, int]) -> None:
+    problem = _layout.problem(fake_torch.torch(version, whole=True), series)
+    assert "bytes behind PyObject" in problem
+    assert f"torch 2.{series[1]}" in problem
+
+
+def test_another_tensor_class() -> None:
+    torch = fake_torch.torch(whole=True)
+    fake_torch.torch(whole=True)  # libtorch_python's pointer now names the class of this one
+    assert "THPVariableClass" in _layout.problem(torch, (2, 9))
+
+
+def test_another_place_for_the_tensor() -> None:
+    torch = fake_torch.torch(whole=True)
+    torch.Tensor._cdata = 12345
+    assert "does not hold" in _layout.problem(torch, (2, 9)) or "do not hold" in _layout.problem(torch, (2, 9))
+
+
+def test_what_cannot_be_checked_is_a_problem() -> None:
+    torch = fake_torch.torch(whole=True)
+    torch._C.__file__ = str(stub.compiled())  # a library without THPVariableClass
+    assert "cannot be checked" in _layout.problem(torch, (2, 9))
+    torch._C.__file__ = "/nowhere.so"
+    assert "cannot be checked" in _layout.problem(torch, (2, 9))
+    assert "cannot be checked" in _layout.problem(fake_torch.torch(), (2, 9))
+
+
+def test_modes_are_switched_off_around_the_tensor_it_makes() -> None:
+    entered = []
+
+    class Guard:
+        def __enter__(self) -> None:
+            entered.append("in")
+
+        def __exit__(self, *_: object) -> None:
+            entered.append("out")
+
+    torch = fake_torch.torch(whole=True)
+    torch._C._DisableTorchDispatch = torch._C.DisableTorchFunction = Guard
+    empty = torch.empty
+    torch.empty = lambda *a, **k: entered.append("empty") or empty(*a, **k)
+    assert _layout.problem(torch, (2, 9)) == ""
+    assert entered == ["in", "in", "empty", "out", "out"]

@@ -1,0 +1,166 @@
+"""Everything that can be wrong with a library, and that none of it gets past the loader or kills the process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dlx_torch_ext import _load
+from dlx_torch_ext._load import Library, load
+from dlx_torch_ext._resolve import Accepted, Candidate, Rejected
+
+from tests.support import child, stub
+from tests.support.installation import facts
+
+
+def attempt(path: Path, provider: str = "dlx", backend: str = "cpu", **changes: Any) -> Library | Rejected:
+    return load(Candidate("x", provider, Accepted(""), backend, str(path)), facts(**changes))
+
+
+def refused(path: Path, **situation: Any) -> str:
+    verdict = attempt(path, **situation)
+    assert isinstance(verdict, Rejected)
+    assert "\n" not in verdict.reason
+    assert str(path) in verdict.reason
+    return verdict.reason
+
+
+def test_a_library_that_fits() -> None:
+    library = attempt(stub.compiled())
+    assert isinstance(library, Library)
+    assert (library.path, library.version) == (str(stub.compiled()), "0.1.0")
+    assert library.table
+
+
+def test_a_library_stays_loaded_and_is_opened_once() -> None:
+    assert attempt(stub.compiled()) == attempt(stub.compiled())
+    assert str(stub.compiled()) in _load._handles
+
+
+@pytest.mark.parametrize(
+    ("macros", "words"),
+    [
+        (("ABI=2",), "interface number 2, this package speaks 1"),
+        (("ABI=0",), "interface number 0"),
+        (('BACKEND="cuda"',), "built for cuda, needed here is cpu"),
+        (('BACKEND=""',), "built for no backend"),
+        (("BACKEND=0",), "built for no backend"),
+        (("MINOR=8",), "built for torch 2.8, here is 2.9.1+cpu"),
+        (("MAJOR=3",), "built for torch 3.9"),
+        (("CXX11=0",), "C++ ABI 0, torch has 1"),
+        (("DLPACK_MINOR=2",), "DLPack 1.2, needed is 1.3"),
+        (("NO_TABLE",), "has no table for a Python whose objects have"),
+        (("NOT_OURS",), "is no library of dlx-torch-ext"),
+        (("FAKE_TORCH",), "is no library of dlx-torch-ext"),
+        (("MISSING_SYMBOL",), "dlx_a_symbol_that_nobody_has"),
+    ],
+)
+def test_a_library_that_does_not_fit(macros: tuple[str, ...], words: str) -> None:
+    assert words in refused(stub.compiled(*macros))
+
+
+def test_a_newer_dlpack_of_the_same_major_is_fine() -> None:
+    assert isinstance(attempt(stub.compiled("DLPACK_MINOR=4")), Library)
+
+
+def test_an_older_cxx11_abi_is_told_by_both_sides() -> None:
+    assert "C++ ABI 1, torch has 0" in refused(stub.compiled(), cxx11_abi=False)
+
+
+def test_the_overlay_belongs_to_no_torch_release() -> None:
+    path = stub.compiled('BACKEND="torch_npu"', "MAJOR=0", "MINOR=0", "CXX11=0")
+    assert isinstance(attempt(path, provider="overlay", backend="torch_npu", torch="2.14.0"), Library)
+    assert "built for torch 0.0" in refused(path, backend="torch_npu", torch="2.14.0")
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    assert "does not exist" in refused(tmp_path / "no.so")
+    (tmp_path / "file").write_text("")
+    assert "cannot be loaded" in refused(tmp_path / "file" / "no.so")
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    assert "cannot be loaded" in refused(tmp_path)
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+    path = stub.library(tmp_path / "closed.so")
+    path.chmod(0)
+    if os.access(path, os.R_OK):  # root reads everything
+        assert isinstance(attempt(path), Library)
+    else:
+        assert "Permission denied" in refused(path)
+
+
+def test_a_read_only_installation(tmp_path: Path) -> None:
+    path = stub.library(tmp_path / "lib" / "closed.so")
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    try:
+        assert isinstance(attempt(path), Library)
+        assert os.listdir(path.parent) == ["closed.so"], "nothing was written beside it"
+    finally:
+        path.parent.chmod(0o755)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x7fELF", b"not a library at all, but long enough for a header" * 4])
+def test_a_file_that_is_no_library(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "odd.so"
+    path.write_bytes(content)
+    reason = refused(path)
+    assert "truncated" in reason or "not a 64-bit" in reason
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the loader of Linux is the one that dies of it")
+def test_a_library_truncated_anywhere_is_refused_and_kills_nobody(tmp_path: Path) -> None:
+    whole = stub.compiled().read_bytes()
+    lengths = sorted({*range(0, 130, 3), *range(130, len(whole), len(whole) // 150), len(whole) - 1, len(whole) - 64})
+    for length in lengths:
+        (tmp_path / f"{length}.so").write_bytes(whole[:length])
+    finished = child.run(
+        f"""
+        import json
+        from pathlib import Path
+        from tests.unit.test_load import refused
+        print(json.dumps([refused(Path({str(tmp_path)!r}) / f"{{n}}.so") for n in {lengths}]))
+        """
+    )
+    reasons = finished.value
+    assert len(reasons) == len(lengths)
+    assert all("truncated" in reason and "reinstall" in reason for reason in reasons)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ELF")
+@pytest.mark.parametrize(
+    ("offset", "byte", "words"),
+    [
+        (4, 1, "64-bit little-endian"),  # 32 bits
+        (5, 2, "64-bit little-endian"),  # big-endian
+        (16, 2, "not a shared library"),  # an executable
+        (18, 0x16, "not a shared library for"),  # s390x
+        (54, 1, "damaged"),  # the size of a program header
+        (58, 1, "damaged"),  # the size of a section header
+    ],
+)
+def test_a_library_of_another_kind(offset: int, byte: int, words: str, tmp_path: Path) -> None:
+    content = bytearray(stub.compiled().read_bytes())
+    content[offset] = byte
+    path = tmp_path / "other.so"
+    path.write_bytes(content)
+    assert words in refused(path)
+
+
+def test_a_machine_nobody_has_a_number_for_is_the_loaders_business() -> None:
+    assert isinstance(attempt(stub.compiled(), machine="riscv64"), Library)
+
+
+def test_a_library_without_section_headers_loads(tmp_path: Path) -> None:
+    content = bytearray(stub.compiled().read_bytes())
+    content[40:48] = bytes(8)  # e_shoff
+    content[60:62] = bytes(2)  # e_shnum
+    path = tmp_path / "bare.so"
+    path.write_bytes(content)
+    assert isinstance(attempt(path), Library)

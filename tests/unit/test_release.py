@@ -1,0 +1,57 @@
+"""Which torch version strings are releases of PyTorch, and which are builds that nobody can vouch for."""
+
+from __future__ import annotations
+
+import pytest
+from dlx_torch_ext._release import parse
+
+
+@pytest.mark.parametrize(
+    ("version", "series"),
+    [
+        ("2.9.1", (2, 9)),
+        ("2.4.0", (2, 4)),
+        ("2.10.0", (2, 10)),
+        ("2.9.1+cu128", (2, 9)),
+        ("2.5.1+cpu", (2, 5)),
+        ("2.6.0+rocm6.2", (2, 6)),
+        ("2.8.0+rocm6.4.1", (2, 8)),
+        ("2.7.1+xpu", (2, 7)),
+        ("2.4.1+cpu.cxx11.abi", (2, 4)),
+        ("2.5.1+cu121.with.pypi.cudnn", (2, 5)),
+        ("2.4.1.post301", (2, 4)),
+    ],
+)
+def test_releases(version: str, series: tuple[int, int]) -> None:
+    release = parse(version)
+    assert (release.series, release.problem) == (series, "")
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        "2.9.0a0+50eac811a6.nv25.09",  # vendor containers
+        "2.9.0a0+hash.nv25.09",
+        "2.5.0a0+git1234567",
+        "2.9.0.dev20250804+cu128",  # nightlies
+        "2.9.0b1",
+        "2.9.0rc2",
+        "2.9.1+gitd38164a",  # built from a checkout
+        "2.6.0+rocm6.4.1.git1ded221d",
+        "2.9.1+d38164a",
+        "2.9.1+nv25.09",
+        "2.9.1+debian",
+    ],
+)
+def test_everything_else_is_refused_but_keeps_its_series(version: str) -> None:
+    release = parse(version)
+    assert release.series == tuple(int(part) for part in version.split(".")[:2])
+    assert version in release.problem
+    assert "release" in release.problem
+
+
+@pytest.mark.parametrize("version", ["", "unknown", "2", "two.nine", "v", "\n", "x.2.9"])
+def test_what_is_no_version_has_no_series(version: str) -> None:
+    release = parse(version)
+    assert release.series is None
+    assert "no version number" in release.problem

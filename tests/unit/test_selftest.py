@@ -1,0 +1,182 @@
+"""The self-test finds each kind of wrong table. The tables are right ones of a fake torch, each with one fault."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from typing import Any, Callable
+
+import pytest
+from dlx_torch_ext import _load, _selftest
+
+from tests.support import fake_torch, stub
+from tests.support.installation import facts
+from tests.support.structs import DELETER, DLManagedTensorVersioned, DLTensor
+from tests.unit.test_load import attempt
+
+Place = Callable[..., Any]
+
+
+@pytest.fixture
+def torch(place: Place) -> Any:
+    return place(fake_torch.torch(whole=True))
+
+
+def problem(torch: Any, ours: bool = True) -> str:
+    library = attempt(stub.compiled())
+    assert isinstance(library, _load.Library)
+    return _selftest.problem(torch, library.table, ours=ours)
+
+
+def test_a_right_table_passes_and_leaves_nothing(torch: Any) -> None:
+    assert problem(torch) == ""
+    assert torch.exports == {}
+    assert _selftest._kept == []
+    gc.collect()
+    assert facts().settings.problem == ""
+
+
+def _spoil(field: str, value: Any) -> Callable[[Any], None]:
+    """A table whose exports have one wrong field."""
+
+    def spoil(torch: Any) -> None:
+        def export(tensor: Any, out: int) -> int:
+            described = DLTensor.from_address(out)
+            fake_torch.fill(torch, tensor, described)
+            target: Any = described
+            *path, last = field.split(".")
+            for name in path:
+                target = getattr(target, name)
+            if last in ("shape", "strides"):
+                getattr(target, last)[1] = value
+            else:
+                setattr(target, last, value)
+            return 0
+
+        torch.fake_export = export
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("data", 64, "data of an exported tensor"),
+        ("byte_offset", 4, "data of an exported tensor"),
+        ("ndim", 512, "ndim is 512"),
+        ("ndim", -1, "ndim is -1"),
+        ("ndim", 1, "shape of an exported tensor"),
+        ("device.device_type", 2, "device of an exported tensor"),
+        ("device.device_id", 1, "device of an exported tensor"),
+        ("dtype.code", 0, "dtype of an exported tensor"),
+        ("dtype.bits", 64, "dtype of an exported tensor"),
+        ("dtype.lanes", 0, "dtype of an exported tensor"),
+        ("shape", 4, "shape of an exported tensor"),
+        ("strides", 1, "strides of an exported tensor"),
+    ],
+)
+def test_a_wrong_field(field: str, value: int, words: str, torch: Any) -> None:
+    _spoil(field, value)(torch)
+    found = problem(torch)
+    assert found.startswith("the self-test failed: ")
+    assert words in found
+
+
+def test_null_strides(torch: Any) -> None:
+    def export(tensor: Any, out: int) -> int:
+        fake_torch.fill(torch, tensor, DLTensor.from_address(out))
+        DLTensor.from_address(out).strides = None
+        return 0
+
+    torch.fake_export = export
+    assert "strides of an exported tensor is None" in problem(torch)
+
+
+def test_an_error_code_without_an_exception(torch: Any) -> None:
+    torch.fake_export = lambda tensor, out: -1
+    assert "returned is -1" in problem(torch)
+
+
+def test_an_exception(torch: Any) -> None:
+    def export(tensor: Any, out: int) -> int:
+        raise RuntimeError("no")
+
+    torch.fake_export = export
+    assert problem(torch) == "the self-test failed: RuntimeError: no"
+
+
+def test_an_owning_export_of_another_major_version(torch: Any) -> None:
+    right = torch.fake_export_owning
+
+    def export(tensor: Any, out: int) -> int:
+        right(tensor, out)
+        managed = ctypes.c_void_p.from_address(out).value
+        DLManagedTensorVersioned.from_address(managed or 0).version.major = 2
+        return 0
+
+    torch.fake_export_owning = export
+    assert "major version of an exported tensor is 2" in problem(torch)
+
+
+def test_no_owning_export(torch: Any) -> None:
+    torch.fake_export_owning = lambda tensor, out: 0
+    assert "gave no tensor" in problem(torch)
+
+
+def test_a_deleter_that_never_runs(torch: Any) -> None:
+    right = torch.fake_import
+    kept = []
+    torch.fake_import = lambda managed: kept.append(right(managed)) or kept[-1]
+    assert "deleters run after the last view is []" in problem(torch)
+    assert _selftest._kept, "what a late deleter would run into stays alive"
+    kept.clear()
+    _selftest._kept.clear()
+
+
+def test_a_deleter_that_runs_too_early(torch: Any) -> None:
+    right = torch.fake_import
+
+    def take(managed: int) -> Any:
+        DELETER(DLManagedTensorVersioned.from_address(managed).deleter)(managed)
+        return right(managed)
+
+    torch.fake_import = take
+    assert "deleters run while a view lives" in problem(torch)
+    _selftest._kept.clear()
+
+
+def test_an_imported_tensor_of_another_type(torch: Any) -> None:
+    torch.fake_import = lambda managed: object()
+    assert "type of an imported tensor" in problem(torch)
+    _selftest._kept.clear()
+
+
+def test_an_export_that_leaks_its_tensor(torch: Any) -> None:
+    right = torch.fake_export_owning
+    leaked = []
+
+    def export(tensor: Any, out: int) -> int:
+        leaked.append(tensor)
+        return int(right(tensor, out))
+
+    torch.fake_export_owning = export
+    assert "reference count after an export" in problem(torch)
+
+
+def test_what_is_no_tensor_must_be_refused_with_type_error(torch: Any) -> None:
+    right = torch.fake_export
+
+    def lenient(tensor: Any, out: int) -> int:
+        return int(right(tensor, out)) if isinstance(tensor, torch.Tensor) else 0
+
+    torch.fake_export = lenient
+    assert "an object that is no tensor was answered with 0" in problem(torch)
+
+    def wrong_kind(tensor: Any, out: int) -> int:
+        if not isinstance(tensor, torch.Tensor):
+            raise RuntimeError("no tensor")
+        return int(right(tensor, out))
+
+    torch.fake_export = wrong_kind
+    assert "TypeError" in problem(torch)
+    assert problem(torch, ours=False) == "", "others may refuse in their own way"

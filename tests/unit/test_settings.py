@@ -1,0 +1,29 @@
+"""The environment variables."""
+
+from __future__ import annotations
+
+import pytest
+from dlx_torch_ext._settings import Settings, read_settings
+
+
+def test_nothing_set() -> None:
+    assert read_settings({}) == Settings()
+    assert read_settings({"DLX_TORCH_PREFER": "", "DLX_TORCH_DISABLE": ""}) == Settings()
+
+
+@pytest.mark.parametrize(("value", "on"), [("1", True), ("true", True), ("0", False), ("off", False), ("False", False)])
+def test_switches(value: str, on: bool) -> None:
+    names = ("DLX_TORCH_DISABLE", "DLX_TORCH_AUTOLOAD", "DLX_TORCH_NPU_DRAIN")
+    settings = read_settings(dict.fromkeys(names, value))
+    assert (settings.disable, settings.autoload, settings.npu_drain) == (on, on, on)
+
+
+def test_values() -> None:
+    settings = read_settings({"DLX_TORCH_PREFER": "dlx", "DLX_TORCH_LIBRARY": "/a.so", "DLX_TORCH_CACHE_DIR": "/cache"})
+    assert settings == Settings(prefer="dlx", library="/a.so", cache_dir="/cache")
+
+
+def test_a_preference_nobody_knows_is_told_and_not_followed() -> None:
+    settings = read_settings({"DLX_TORCH_PREFER": "mine"})
+    assert settings.prefer == "upstream"
+    assert "DLX_TORCH_PREFER=mine is neither upstream nor dlx" in settings.problem

@@ -9,6 +9,7 @@ import time
 import xml.etree.ElementTree as xml
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tools import environments, interpreters
 from tools.environments import Environment
@@ -43,6 +44,7 @@ class Outcome:
     failed: int = 0
     skipped: int = 0
     seconds: float = 0.0
+    output: str = ""
     problem: str = ""
     absent: bool = False  # there is no such CPython here, and none can be had
 
@@ -65,8 +67,8 @@ def integration(torch: str, python: str | None) -> Session:
     return Session(f"torch {torch}" + (f", CPython {python}" if python else ""), INTEGRATION, torch, python)
 
 
-def execute(session: Session, wheel: Path, arguments: list[str]) -> Outcome:
-    """Run the session with that wheel; pytest's own words go to the terminal."""
+def execute(session: Session, wheel: Path, arguments: list[str], *, capture: bool) -> Outcome:
+    """Run the session with that wheel, in its environment; what it prints goes on, or into the outcome."""
     python = session.python or (environments.python_for(session.torch, HERE) if session.torch else HERE)
     if not interpreters.find(python):
         return Outcome(session, problem=f"CPython {python} is not available here", absent=True)
@@ -75,21 +77,23 @@ def execute(session: Session, wheel: Path, arguments: list[str]) -> Outcome:
         environment = environments.make(python, session.torch, *session.extras)
         with environment.used_alone():
             environment.install(str(wheel))
-            outcome = _pytest(session, environment, arguments)
+            outcome = _pytest(session, environment, arguments, capture)
     except ToolError as error:
         outcome = Outcome(session, problem=str(error).splitlines()[0])
     return replace(outcome, seconds=time.monotonic() - begun)
 
 
-def _pytest(session: Session, environment: Environment, arguments: list[str]) -> Outcome:
+def _pytest(session: Session, environment: Environment, arguments: list[str], capture: bool) -> Outcome:
     report = dev_dir() / "reports" / f"{environment.folder.name}{'-sanitize' if session.sanitize else ''}.xml"
     report.unlink(missing_ok=True)
     command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
     tests = [test for test in session.tests if (ROOT / test).exists()]
     more = _sanitizer() if session.sanitize else {}
     variables = environment.variables(PYTHONDONTWRITEBYTECODE="1", **more)
-    done = subprocess.run([*command, *tests, *arguments], cwd=ROOT, env=variables, check=False)
-    outcome = _read(report, Outcome(session))
+    command += [*tests, *arguments]
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True} if capture else {}
+    done = subprocess.run(command, cwd=ROOT, env=variables, check=False, **streams)
+    outcome = _read(report, Outcome(session, output=done.stdout or ""))
     if done.returncode not in (0, 1, 5):  # passed, failed, nothing selected
         return replace(outcome, problem=f"pytest ended with exit status {done.returncode}")
     return outcome

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import functools
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from rich.console import Console
@@ -17,10 +19,7 @@ def main(options: argparse.Namespace) -> int:
     chosen = _choose(options)
     built = _wheel(options, chosen)
     console = Console()
-    outcomes = []
-    for session in chosen:
-        console.rule(session.name)
-        outcomes.append(sessions.execute(session, built, options.rest))
+    outcomes = _run(console, chosen, built, options)
     _report(console, outcomes)
     good = all(outcome.good for outcome in outcomes)
     if absent := [outcome.session.python for outcome in outcomes if outcome.absent]:
@@ -29,6 +28,18 @@ def main(options: argparse.Namespace) -> int:
     broken = sum(1 for outcome in outcomes if not outcome.good and not outcome.failed)
     print(f"{sum(o.passed for o in outcomes)} passed, {sum(o.failed for o in outcomes) + broken} failed")
     return 0 if good else 1
+
+
+def _run(console: Console, chosen: list[Session], built: Path, options: argparse.Namespace) -> list[Outcome]:
+    """Run the sessions, several at a time, and print what each said when it is over."""
+    with ThreadPoolExecutor(options.jobs) as pool:
+        run = functools.partial(sessions.execute, wheel=built, arguments=options.rest, capture=len(chosen) > 1)
+        futures = [pool.submit(run, session) for session in chosen]
+        for future in as_completed(futures):
+            outcome = future.result()
+            console.rule(f"{outcome.session.name}, {outcome.seconds:.0f} s")
+            print(outcome.output or outcome.problem, flush=True)
+    return [future.result() for future in futures]
 
 
 def _choose(options: argparse.Namespace) -> list[Session]:

@@ -33,18 +33,15 @@ class _Attached(Record):
     put: Mapping[str, object]
     before: Mapping[str, object]
 
-    def in_place(self) -> bool:
-        return vars(self.tensor).get(CAPSULE_ATTRIBUTE) is self.put[CAPSULE_ATTRIBUTE]
+    def in_place(self, name: str = CAPSULE_ATTRIBUTE) -> bool:
+        """Whether the class still holds what was put there under this name."""
+        return name in self.put and vars(self.tensor).get(name) is self.put[name]
 
-    def beneath(self) -> dict[str, object]:
-        """What the two attributes would read as if nothing of ours were there."""
-        inherited = {name: _inherited(self.tensor, name) for name in self.put}
-        there = {name: getattr(self.tensor, name, None) for name in (CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE)}
-        return {**there, **inherited, **self.before}
-
-
-def _inherited(cls: Any, name: str) -> object:
-    return getattr(super(cls, cls), name, None)
+    def beneath(self, name: str) -> object:
+        """What an attribute would read as if nothing of ours were there."""
+        if not self.in_place(name):
+            return getattr(self.tensor, name, None)
+        return self.before.get(name, getattr(super(self.tensor, self.tensor), name, None))
 
 
 # Guarded by _lock. It is re-entrant because torch's own code runs while it is held, and may lead back here; torch is
@@ -120,8 +117,10 @@ def resolve(facts: Facts | None = None) -> Resolution:
 
 def look(torch: Any, problem: str) -> Facts:
     """The facts, with the table that torch.Tensor would have without us."""
-    ours = _ours(torch)
-    return _facts.read(torch, problem, None if ours is None else ours.beneath())
+    if _attached is None or _attached.tensor is not getattr(torch, "Tensor", None):
+        return _facts.read(torch, problem)
+    beneath = {name: _attached.beneath(name) for name in (CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE)}
+    return _facts.read(torch, problem, beneath)
 
 
 def _decide(facts: Facts) -> Resolution:
@@ -201,8 +200,8 @@ def _take_off() -> None:
     global _attached
     if _attached is None:
         return
-    for name, value in _attached.put.items():
-        if vars(_attached.tensor).get(name) is not value:
+    for name in _attached.put:
+        if not _attached.in_place(name):
             continue
         if name in _attached.before:
             setattr(_attached.tensor, name, _attached.before[name])

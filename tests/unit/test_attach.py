@@ -1,0 +1,449 @@
+"""Attaching and detaching: what lands on the class, what comes back, and that threads and repetition change nothing."""
+
+from __future__ import annotations
+
+import threading
+import types
+import warnings
+from pathlib import Path
+from typing import Any, Callable
+
+import dlx_torch_ext as dlx
+import pytest
+from dlx_torch_ext import _attach, _capsule
+
+from tests.support import fake_torch, stub
+from tests.support.installation import entry, matrix
+from tests.support.structs import DLPackExchangeAPI
+
+NEW, LEGACY = "__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__"
+ROW = [entry("2.9", True, "cpu"), entry("2.9", True, "cuda")]
+PREFER = [entry("2.13", True, "cpu", "prefer")]
+
+Place = Callable[..., Any]
+Install = Callable[..., Path]
+
+
+@pytest.fixture
+def torch(place: Place, install: Install) -> Any:
+    """torch 2.9.1 for the CPU without a table, and libraries for it."""
+    install(ROW)
+    return place(fake_torch.torch(whole=True))
+
+
+@pytest.fixture
+def upstream(place: Place, install: Install) -> Any:
+    """torch 2.13 with a table of its own, and a library for prefer="dlx"."""
+    install(PREFER)
+    _tables.append(DLPackExchangeAPI())
+    own = _capsule.make_capsule(_address(_tables[-1]))
+    return place(fake_torch.torch("2.13.0", own_table=own, whole=True))
+
+
+_tables: list[Any] = []
+
+
+def _address(structure: Any) -> int:
+    import ctypes
+
+    return ctypes.addressof(structure)
+
+
+def own(torch: Any) -> dict[str, Any]:
+    """What the class itself holds."""
+    return {name: vars(torch.Tensor)[name] for name in (NEW, LEGACY) if name in vars(torch.Tensor)}
+
+
+def test_a_table_lands_on_the_class(torch: Any) -> None:
+    status = dlx.attach()
+    assert (status.provider, status.variant, status.backend) == ("dlx", "torch2.9-cxx11-cpu", "cpu")
+    held = own(torch)
+    assert type(held[NEW]).__name__ == "PyCapsule"
+    assert held[LEGACY] == _capsule.table_address(held[NEW]) != 0
+    assert Path(str(status.library)).name == "libdlx_torch_cpu.so"
+    assert dlx.status() == status
+    assert [type(c.verdict).__name__ for c in status.candidates] == ["Accepted", "Rejected", "Rejected"]
+
+
+def test_attaching_again_changes_nothing(torch: Any) -> None:
+    first = dlx.attach()
+    held = own(torch)
+    assert dlx.attach() == dlx.attach(prefer="upstream") == dlx.attach(prefer="dlx") == dlx.attach(strict=True) == first
+    assert own(torch) == held
+
+
+def test_detach_leaves_nothing_and_attach_comes_back(torch: Any) -> None:
+    dlx.attach()
+    dlx.detach()
+    assert own(torch) == {}
+    status = dlx.status()
+    assert status.provider == "none"
+    assert "dlx_torch_ext.attach()" in status.reason
+    dlx.detach()
+    assert dlx.attach().provider == "dlx"
+
+
+def test_detach_before_attach_does_nothing(torch: Any) -> None:
+    dlx.detach()
+    assert own(torch) == {}
+
+
+def test_status_and_resolve_change_nothing(torch: Any) -> None:
+    assert dlx.status().provider == "none"
+    resolution = dlx.resolve()
+    assert (resolution.provider, resolution.variant) == ("dlx", "torch2.9-cxx11-cpu")
+    assert own(torch) == {}
+    assert dlx.resolve(dlx.Facts(torch=None, torch_problem="none at all")).reason == "none at all"
+
+
+def test_resolve_answers_the_same_while_attached(upstream: Any) -> None:
+    before = dlx.resolve()
+    dlx.attach(prefer="dlx")
+    assert dlx.resolve() == before
+
+
+def test_torchs_own_table_is_left_alone(upstream: Any) -> None:
+    held = own(upstream)
+    status = dlx.attach()
+    assert (status.provider, status.variant) == ("upstream", None)
+    dlx.attach(prefer="upstream", strict=True)
+    assert own(upstream) == held
+    assert own(upstream)[NEW] is held[NEW]
+    dlx.detach()
+    assert own(upstream)[NEW] is held[NEW]
+
+
+@pytest.mark.parametrize("by", ["argument", "environment"])
+def test_prefer_dlx_replaces_it_and_detach_restores_it(by: str, upstream: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = own(upstream)
+    if by == "environment":
+        monkeypatch.setenv("DLX_TORCH_PREFER", "dlx")
+    status = dlx.attach() if by == "environment" else dlx.attach(prefer="dlx")
+    assert (status.provider, status.variant) == ("dlx", "torch2.13-cxx11-cpu")
+    assert own(upstream)[NEW] is not held[NEW]
+    dlx.detach()
+    assert own(upstream) == held
+    assert own(upstream)[NEW] is held[NEW]
+
+
+def test_prefer_goes_back_and_forth(upstream: Any) -> None:
+    held = own(upstream)[NEW]
+    assert dlx.attach(prefer="dlx").provider == "dlx"
+    assert dlx.attach().provider == "dlx", "no preference leaves what is there"
+    assert dlx.attach(prefer="upstream").provider == "upstream"
+    assert own(upstream) == {NEW: held}
+
+
+def test_a_legacy_integer_of_torchs_own_is_kept(upstream: Any) -> None:
+    upstream.Tensor.__c_dlpack_exchange_api__ = 4096
+    dlx.attach(prefer="dlx")
+    assert own(upstream)[LEGACY] == 4096
+    dlx.detach()
+    assert own(upstream)[LEGACY] == 4096
+
+
+def test_an_inherited_table_is_uncovered_again(place: Place, install: Install) -> None:
+    install(PREFER)
+    torch = place(fake_torch.torch("2.13.0", whole=True))
+    _tables.append(DLPackExchangeAPI())
+    inherited = _capsule.make_capsule(_address(_tables[-1]))
+    torch._C.TensorBase.__dlpack_c_exchange_api__ = inherited
+    torch._C._dlpack_exchange_api = lambda: inherited
+    assert dlx.attach(prefer="dlx").provider == "dlx"
+    assert dlx.resolve().provider == "upstream"
+    dlx.detach()
+    assert own(torch) == {}
+    assert torch.Tensor.__dlpack_c_exchange_api__ is inherited
+
+
+@pytest.mark.parametrize("prefer", [None, "upstream", "dlx"])
+def test_somebody_elses_table_is_left_alone(prefer: str | None, torch: Any) -> None:
+    _tables.append(DLPackExchangeAPI())
+    theirs = _capsule.make_capsule(_address(_tables[-1]))
+    torch.Tensor.__dlpack_c_exchange_api__ = theirs
+    status = dlx.attach(prefer=prefer)
+    assert status.provider == "foreign"
+    assert own(torch) == {NEW: theirs}
+
+
+def test_what_somebody_put_over_ours_stays_at_detach(torch: Any) -> None:
+    dlx.attach()
+    _tables.append(DLPackExchangeAPI())
+    theirs = _capsule.make_capsule(_address(_tables[-1]))
+    torch.Tensor.__dlpack_c_exchange_api__ = theirs
+    assert dlx.status().provider == "foreign"
+    dlx.detach()
+    assert own(torch) == {NEW: theirs}
+
+
+def test_a_table_that_was_removed_is_told_and_attached_again(torch: Any) -> None:
+    dlx.attach()
+    del torch.Tensor.__dlpack_c_exchange_api__
+    status = dlx.status()
+    assert status.provider == "none"
+    assert "is gone" in status.reason
+    assert dlx.attach().provider == "dlx"
+
+
+def test_a_named_library_replaces_any_table(upstream: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DLX_TORCH_LIBRARY", str(stub.compiled("MINOR=13")))
+    status = dlx.attach()
+    assert (status.provider, status.library) == ("dlx", str(stub.compiled("MINOR=13")))
+
+
+def test_a_named_library_that_does_not_fit_gives_way(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DLX_TORCH_LIBRARY", str(stub.compiled("MINOR=8")))
+    status = dlx.attach()
+    assert status.variant == "torch2.9-cxx11-cpu"
+    assert "built for torch 2.8" in status.candidates[0].verdict.reason
+
+
+class TestChecks:
+    """A candidate that fails a check is rejected with the check's words, and nothing is attached."""
+
+    def test_library(self, place: Place, install: Install) -> None:
+        folder = install(ROW)
+        stub.library(folder / "_lib" / ROW[0]["file"], 'BACKEND="rocm"')
+        torch = place(fake_torch.torch(whole=True))
+        status = dlx.attach()
+        assert status.provider == "none"
+        assert "built for rocm" in status.reason
+        assert own(torch) == {}
+        assert dlx.status() == status, "the reason is remembered"
+
+    def test_missing_library(self, place: Place, install: Install) -> None:
+        install(ROW, libraries=False)
+        place(fake_torch.torch(whole=True))
+        assert "does not exist" in dlx.attach().reason
+
+    def test_layout_comes_before_the_library_is_opened(self, place: Place, install: Install) -> None:
+        install(ROW, libraries=False)
+        torch = place(fake_torch.torch(whole=True))
+        torch.Tensor._cdata = 1
+        assert "TensorImpl" in dlx.attach().reason
+
+    def test_selftest(self, torch: Any) -> None:
+        torch.fake_export = lambda tensor, out: 0
+        status = dlx.attach()
+        assert "the self-test failed" in status.reason
+        assert own(torch) == {}
+        assert any("self-test" in c.verdict.reason for c in status.candidates)
+
+    def test_upstream_stays_where_ours_fails(self, upstream: Any) -> None:
+        held = own(upstream)[NEW]
+        upstream.fake_export = lambda tensor, out: 0
+        status = dlx.attach(prefer="dlx")
+        assert status.provider == "upstream"
+        assert own(upstream) == {NEW: held}
+        assert "self-test" in status.candidates[0].verdict.reason
+
+    def test_the_overlay_gives_way_to_upstream(
+        self, place: Place, install: Install, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sys.platform", "linux")
+        install([entry(None, None, "torch_npu", "overlay")], libraries=False)
+        _tables.append(DLPackExchangeAPI())
+        place(types.ModuleType("torch_npu"), "torch_npu")
+        torch = place(fake_torch.torch("2.12.1", own_table=_capsule.make_capsule(_address(_tables[-1])), whole=True))
+        status = dlx.attach()
+        assert status.provider == "upstream"
+        assert "does not exist" in status.candidates[0].verdict.reason
+        assert list(own(torch)) == [NEW]
+
+
+def test_the_overlay_takes_its_place(place: Place, install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    install([entry(None, None, "torch_npu", "overlay")])
+    place(types.ModuleType("torch_npu"), "torch_npu")
+    _tables.append(DLPackExchangeAPI())
+    before = _capsule.make_capsule(_address(_tables[-1]))
+    torch = place(fake_torch.torch("2.12.1", own_table=before, whole=True))
+    status = dlx.attach()
+    assert (status.provider, status.variant, status.backend) == ("overlay", "overlay-torch_npu", "torch_npu")
+    dlx.detach()
+    assert own(torch) == {NEW: before}
+
+
+class TestStrict:
+    def test_no_table_raises_in_one_line(self, place: Place, install: Install) -> None:
+        install(matrix(), libraries=False)
+        place(fake_torch.torch("2.2.0"))
+        with pytest.raises(
+            dlx.AttachError, match=r"^torch\.Tensor has no DLPack exchange table: torch 2\.2\.0 is older"
+        ):
+            dlx.attach(strict=True)
+        assert dlx.attach().provider == "none"
+
+    def test_no_torch(self, place: Place) -> None:
+        place(None)
+        with pytest.raises(dlx.AttachError, match="torch is not installed"):
+            dlx.attach(strict=True)
+
+    def test_any_table_will_do(self, upstream: Any) -> None:
+        assert dlx.attach(strict=True).provider == "upstream"
+
+
+@pytest.mark.parametrize("prefer", ["ours", "", "DLX", 1])
+def test_an_unknown_preference_is_a_value_error(prefer: Any) -> None:
+    with pytest.raises(ValueError, match='neither "upstream" nor "dlx"'):
+        dlx.attach(prefer=prefer)
+
+
+@pytest.mark.parametrize(
+    "torch", [None, fake_torch.torch("2.2.0"), types.ModuleType("torch"), fake_torch.torch("2.9.0a0+git1234567")]
+)
+def test_every_public_function_works_without_a_usable_torch(torch: Any, place: Place) -> None:
+    place(torch)
+    assert dlx.attach().provider == dlx.status().provider == dlx.resolve().provider == "none"
+    assert dlx.status().reason
+    dlx.detach()
+
+
+def test_disabled(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DLX_TORCH_DISABLE", "1")
+    status = dlx.attach()
+    assert status.provider == "none"
+    assert "DLX_TORCH_DISABLE" in status.reason
+    assert own(torch) == {}
+
+
+def test_disabled_beside_torchs_own_table(upstream: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DLX_TORCH_DISABLE", "1")
+    status = dlx.attach(prefer="dlx")
+    assert status.provider == "upstream"
+    assert "DLX_TORCH_DISABLE" in status.reason
+
+
+def test_many_threads_attach_once(torch: Any) -> None:
+    seen: list[Any] = []
+    barrier = threading.Barrier(8)
+
+    def work() -> None:
+        barrier.wait()
+        for _ in range(20):
+            status = dlx.attach()
+            seen.append((status, torch.Tensor.__dlpack_c_exchange_api__))
+
+    _run_in_threads(work, 8)
+    assert len(seen) == 160
+    assert len({status for status, _ in seen}) == 1
+    assert len({id(capsule) for _, capsule in seen}) == 1
+
+
+def test_threads_that_attach_and_detach_leave_the_class_as_it_was(upstream: Any) -> None:
+    held = own(upstream)[NEW]
+    providers: set[str] = set()
+
+    def work() -> None:
+        for _ in range(20):
+            providers.add(dlx.attach(prefer="dlx").provider)
+            dlx.detach()
+
+    _run_in_threads(work, 6)
+    assert providers <= {"dlx", "upstream"}
+    assert own(upstream) == {NEW: held}
+
+
+def test_attaching_from_within_attaching(torch: Any) -> None:
+    inner: list[str] = []
+    right = torch.fake_export
+
+    def export(tensor: Any, out: int) -> int:
+        if not inner:
+            inner.append("begun")
+            inner.append(dlx.attach().provider)
+        return int(right(tensor, out))
+
+    torch.fake_export = export
+    assert dlx.attach().provider == "dlx"
+    assert inner == ["begun", "dlx"]
+    dlx.detach()
+    assert own(torch) == {}
+
+
+def _run_in_threads(work: Callable[[], None], count: int) -> None:
+    errors: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+class TestTooLate:
+    """tvm-ffi keeps, for each type, the way it found first."""
+
+    @pytest.fixture
+    def conjugate(self, torch: Any) -> Any:
+        torch.Tensor.conj = lambda self: self
+        return torch
+
+    @staticmethod
+    def _tvm_ffi(array: Callable[[Any], Any]) -> Any:
+        module: Any = types.ModuleType("tvm_ffi")
+        module.__spec__ = types.SimpleNamespace(_initializing=False)
+        module.get_global_func = lambda name: {"ffi.Array": array}[name]
+        return module
+
+    @staticmethod
+    def _refuse(_: Any) -> None:
+        raise BufferError("dlx-torch: cannot export a conjugate view")
+
+    def test_a_way_that_is_not_ours_warns_once_at_the_caller(self, conjugate: Any, place: Place) -> None:
+        place(self._tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
+        with pytest.warns(RuntimeWarning, match="after tvm-ffi had seen") as caught:
+            dlx.attach()
+        assert [warning.filename for warning in caught] == [__file__]
+        dlx.detach()
+        dlx.attach()
+
+    def test_a_refusal_in_other_words_warns(self, conjugate: Any, place: Place) -> None:
+        def refuse(_: Any) -> None:
+            raise BufferError("Can't export to DLPack")
+
+        place(self._tvm_ffi(refuse), "tvm_ffi")
+        with pytest.warns(RuntimeWarning, match="after tvm-ffi had seen"):
+            dlx.attach()
+
+    def test_our_own_refusal_does_not(self, conjugate: Any, place: Place) -> None:
+        place(self._tvm_ffi(self._refuse), "tvm_ffi")
+        dlx.attach()
+
+    def test_a_warning_made_an_error_comes_after_the_table(self, conjugate: Any, place: Place) -> None:
+        place(self._tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(RuntimeWarning):
+                dlx.attach()
+        assert dlx.status().provider == "dlx"
+
+    @pytest.mark.parametrize("spoil", ["initializing", "no function", "skipped", "no conj"])
+    def test_any_doubt_is_no_warning(
+        self, spoil: str, conjugate: Any, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        module = place(self._tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
+        if spoil == "initializing":
+            module.__spec__ = types.SimpleNamespace(_initializing=True)
+        elif spoil == "no function":
+            del module.get_global_func
+        elif spoil == "skipped":
+            monkeypatch.setenv("TVM_FFI_SKIP_DLPACK_C_EXCHANGE_API", "1")
+        else:
+            del conjugate.Tensor.conj
+        assert dlx.attach().provider == "dlx"
+
+    def test_nothing_attached_asks_nothing(self, upstream: Any, place: Place) -> None:
+        def fail(_: Any) -> None:
+            raise AssertionError("tvm-ffi was asked")
+
+        place(self._tvm_ffi(fail), "tvm_ffi")
+        dlx.attach()
+        assert _attach._warned is False

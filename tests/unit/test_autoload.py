@@ -1,0 +1,146 @@
+"""The entry point: attaches, raises nothing that would end `import torch`, and tells later what went wrong."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from pathlib import Path
+from typing import Any, Callable
+
+import dlx_torch_ext as dlx
+import pytest
+from dlx_torch_ext import _attach, _autoload
+
+from tests.support import fake_torch
+from tests.support.installation import entry
+
+Place = Callable[..., Any]
+Install = Callable[..., Path]
+
+
+@pytest.fixture
+def torch(place: Place, install: Install) -> Any:
+    install([entry("2.9", True, "cpu")])
+    return place(fake_torch.torch(whole=True))
+
+
+def test_it_attaches(torch: Any) -> None:
+    _autoload.autoload()
+    assert dlx.status().provider == "dlx"
+    assert _autoload.fired
+    assert _autoload.why_not(_attach.look(torch, "")) == ""
+
+
+@pytest.mark.parametrize("setting", ["DLX_TORCH_AUTOLOAD=0", "DLX_TORCH_DISABLE=1"])
+def test_it_can_be_switched_off(setting: str, torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, _, value = setting.partition("=")
+    monkeypatch.setenv(name, value)
+    _autoload.autoload()
+    status = dlx.status()
+    assert status.provider == "none"
+    assert name in status.reason
+
+
+def test_without_autoload_attach_still_works(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DLX_TORCH_AUTOLOAD", "0")
+    _autoload.autoload()
+    assert dlx.attach().provider == "dlx"
+
+
+class _Panic(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("broken"), MemoryError("broken"), _Panic("broken"), GeneratorExit("broken")]
+)
+def test_it_swallows_everything_and_status_tells(
+    error: BaseException, torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(_attach, "bring", fail)
+    _autoload.autoload()
+    status = dlx.status()
+    assert status.provider == "none"
+    assert f"{type(error).__name__}: broken" in status.reason
+
+
+@pytest.mark.parametrize("wish", [KeyboardInterrupt, SystemExit])
+def test_the_users_wish_to_stop_goes_through(
+    wish: type[BaseException], torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any) -> None:
+        raise wish
+
+    monkeypatch.setattr(_attach, "bring", stop)
+    with pytest.raises(wish):
+        _autoload.autoload()
+
+
+@pytest.mark.parametrize("torch", [fake_torch.torch("2.2.0"), fake_torch.torch(None), fake_torch.torch("odd")])
+def test_a_torch_it_cannot_serve_imports(torch: Any, place: Place) -> None:
+    place(torch)
+    _autoload.autoload()
+    assert _autoload.failure == ""
+    assert dlx.status().provider == "none"
+
+
+class TestWhyNot:
+    """Why the entry point did not run, each with what to do."""
+
+    @pytest.fixture(autouse=True)
+    def _registered(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_autoload, "_registered", lambda: True)
+
+    def test_torch_2_4_has_no_autoload(self, place: Place) -> None:
+        why = _autoload.why_not(_attach.look(place(fake_torch.torch("2.4.1")), ""))
+        assert "2.4.1 calls no extension" in why
+        assert "attach()" in why
+
+    def test_torchs_switch(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
+        why = _autoload.why_not(_attach.look(place(fake_torch.torch()), ""))
+        assert why.startswith("TORCH_DEVICE_BACKEND_AUTOLOAD=0 keeps torch")
+
+    def test_torch_npu_before_torch(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
+        npu = fake_torch.torch("2.9.0")
+        place(npu, "torch_npu")
+        why = _autoload.why_not(_attach.look(place(fake_torch.torch()), ""))
+        assert "`import torch_npu` before `import torch`" in why
+        assert "attach()" in why
+
+    def test_no_entry_point(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_autoload, "_registered", lambda: False)
+        why = _autoload.why_not(_attach.look(place(fake_torch.torch()), ""))
+        assert "no entry point dlx_torch_ext._autoload:autoload" in why
+
+    def test_found_too_late(self, place: Place) -> None:
+        assert "attach()" in _autoload.why_not(_attach.look(place(fake_torch.torch()), ""))
+
+    def test_status_says_so(self, place: Place, install: Install) -> None:
+        install([entry("2.4", True, "cpu")])
+        place(fake_torch.torch("2.4.1"))
+        assert "2.4.1 calls no extension" in dlx.status().reason
+
+
+def test_the_entry_point_is_found_by_its_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = importlib.metadata.entry_points
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert _autoload._registered() is False
+    (tmp_path / "some-1.dist-info").mkdir()
+    points = tmp_path / "some-1.dist-info" / "entry_points.txt"
+    (tmp_path / "some-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: some\nVersion: 1\n")
+    points.write_text("[torch.backends]\nother = some.module:function\n")
+    assert _autoload._registered() is False
+    points.write_text(f"[{_autoload.GROUP}]\ndlx_torch_ext = {_autoload.TARGET}\n")
+    importlib.invalidate_caches()
+    assert _autoload._registered() is True
+    assert importlib.metadata.entry_points is real
+
+
+def test_what_the_entry_point_names_is_there() -> None:
+    module, _, function = _autoload.TARGET.partition(":")
+    assert getattr(sys.modules[module], function) is _autoload.autoload

@@ -51,6 +51,20 @@ def torch(
     return module
 
 
+def torch_with_own_table(version: str, foreign: bool = False) -> Any:
+    """A whole torch with a right table on its class, its own one or, if `foreign`, another package's."""
+    from dlx_torch_ext._capsule import make_capsule
+
+    module = torch(version, whole=True)
+    library = ctypes.PyDLL(str(stub.compiled()))
+    library.dlx_torch_exchange_api.restype = ctypes.c_void_p
+    table = make_capsule(library.dlx_torch_exchange_api(object.__basicsize__))
+    module.Tensor.__dlpack_c_exchange_api__ = table
+    if not foreign:
+        module._C._dlpack_exchange_api = lambda: table
+    return module
+
+
 def _asked(module: Any, name: str, answer: bool) -> Callable[[], bool]:
     def is_available() -> bool:
         module.questions.append(name)

@@ -51,6 +51,9 @@ def write_libraries(folder: Path, variants: Sequence[Mapping[str, Any]]) -> None
         stub.library(folder / "_lib" / variant["file"], *macros, f"CXX11={int(bool(variant['cxx11_abi']))}")
 
 
+NO_TORCH = "no torch"  # hides one that is installed, too
+
+
 class Site:
     """A site-packages of its own: a copy of the package with the variants given, and a torch.py that is `torch`, the
     source of an expression over tests.support.fake_torch. Child processes see it before anything else that is
@@ -72,6 +75,8 @@ class Site:
     def torch(self, expression: str, autoload: bool = True) -> None:
         """(Re)writes torch.py. With `autoload` it ends as torch's own import does."""
         lines = ["import sys", "from tests.support import fake_torch", f"sys.modules[__name__] = {expression}"]
+        if expression == NO_TORCH:
+            lines, autoload = ["raise ModuleNotFoundError('No module named torch', name='torch')"], False
         if autoload:
             lines += ["import dlx_torch_ext._autoload as _it", "_it.autoload()"]
         (self.folder / "torch.py").write_text("\n".join(lines) + "\n")

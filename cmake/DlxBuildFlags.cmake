@@ -12,7 +12,8 @@ function(dlx_define_build_flags dlpack_include)
   endif()
   target_compile_options(dlx_build_flags INTERFACE
     -DSTRIP_ERROR_MESSAGES -Wall -Wextra -fvisibility=hidden -fvisibility-inlines-hidden -ffunction-sections -fdata-sections
-    $<$<CONFIG:Release>:-O2> "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
+    # Shapes are a handful of elements: a loop beats the call to memcpy that it would be turned into.
+    -fno-tree-loop-distribute-patterns $<$<CONFIG:Release>:-O2> "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
   if(APPLE)
     target_link_options(dlx_build_flags INTERFACE -undefined dynamic_lookup -Wl,-dead_strip)
   else()

@@ -11,8 +11,6 @@
 #include "owned.h"
 #include "torch_tensor.h"
 
-#include <cstdio>
-#include <cstring>
 
 namespace dlx {
 
@@ -103,7 +101,6 @@ int managed_tensor_from_py_object_no_sync(void* py_object, DLManagedTensorVersio
     DLTensor view = {};
     if (C10_LIKELY(describe(py_object, &view, &tensor, &error))) {
       const c10::IntArrayRef shape = tensor->sizes();
-      const size_t bytes = shape.size() * sizeof(int64_t);
       Owned* owned = make_owned(tensor->unsafe_storage(), static_cast<int32_t>(shape.size()));
       if (C10_LIKELY(owned != nullptr)) {
         DLTensor& target = owned->managed.dl_tensor;
@@ -111,8 +108,11 @@ int managed_tensor_from_py_object_no_sync(void* py_object, DLManagedTensorVersio
         target.device = view.device;
         target.dtype = view.dtype;
         target.byte_offset = view.byte_offset;
-        std::memcpy(target.shape, shape.data(), bytes);
-        std::memcpy(target.strides, tensor->strides().data(), bytes);
+        const int64_t* strides = tensor->strides().data();
+        for (size_t i = 0; i < shape.size(); ++i) {
+          target.shape[i] = shape[i];
+          target.strides[i] = strides[i];
+        }
         *out = &owned->managed;
         return 0;
       }

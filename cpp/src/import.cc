@@ -75,18 +75,19 @@ int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* managed, void*
     char* data = nullptr;
     int64_t bytes = 0;
     if (C10_LIKELY(check(managed, &geometry, &data, &bytes, &error))) {
-      const Owned* owned = owned_of(managed);
+      Owned* owned = owned_of(managed);
       if (owned != nullptr && comes_home(owned, &geometry, data, bytes)) {
-        PyObject* tensor = make_tensor(owned->memory, geometry);
+        PyObject* tensor = make_tensor(&owned->memory, geometry);
         if (tensor == nullptr) return -1;
-        delete_owned(managed);
+        free_owned(owned);
         *out_py_object = tensor;
         return 0;
       }
       const DLDevice device = managed->dl_tensor.device;
       if (device_from_dl(device, &geometry.torch_device, &geometry.device_index, &error)) {
         const Memory memory = borrow_memory(data, geometry.torch_device, geometry.device_index, bytes);
-        PyObject* tensor = make_tensor(memory, geometry);
+        Memory taken = memory;
+        PyObject* tensor = make_tensor(&taken, geometry);
         if (tensor == nullptr) return -1;
         if (managed->deleter != nullptr) hand_over(memory, managed, &call_deleter);
         *out_py_object = tensor;

@@ -1,30 +1,18 @@
 #include "owned.h"
 
-#include <cstdlib>
-#include <new>
-
 namespace dlx {
 
-Owned* make_owned(Memory memory, int32_t ndim) noexcept {
-  void* block = std::malloc(sizeof(Owned) + sizeof(int64_t) * 2 * static_cast<size_t>(ndim));
-  if (block == nullptr) return nullptr;
-  auto* owned = new (block) Owned{{}, std::move(memory)};
-  owned->managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  owned->managed.manager_ctx = owned;
-  owned->managed.deleter = &delete_owned;
-  owned->managed.flags = 0;
-  DLTensor& tensor = owned->managed.dl_tensor;
-  tensor.ndim = ndim;
-  tensor.shape = reinterpret_cast<int64_t*>(owned + 1);
-  tensor.strides = tensor.shape + ndim;
-  tensor.byte_offset = 0;
-  return owned;
+void free_owned(Owned* owned) noexcept {
+  owned->~Owned();
+  std::free(owned);
 }
 
 void delete_owned(DLManagedTensorVersioned* managed) noexcept {
   auto* owned = static_cast<Owned*>(managed->manager_ctx);
-  owned->~Owned();
-  std::free(owned);
+  // Memory that did not come from an allocator of torch's may belong to Python (torch.frombuffer): its end needs the GIL, which
+  // nobody can take once the interpreter is gone. It goes with the process then.
+  if (owned->memory.allocator() == nullptr && !Py_IsInitialized()) return;
+  free_owned(owned);
 }
 
 }  // namespace dlx

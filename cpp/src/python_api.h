@@ -33,6 +33,7 @@ PyObject* PyObject_GetAttrString(PyObject* object, const char* name);
 PyObject* PyUnicode_AsUTF8String(PyObject* unicode);
 char* PyBytes_AsString(PyObject* bytes);
 void Py_DecRef(PyObject* object);
+int Py_IsInitialized();
 int PyGILState_Ensure();
 void PyGILState_Release(int state);
 }

@@ -143,18 +143,28 @@ static c10::DispatchKeySet keys_for(const Memory& memory, const Geometry& geomet
                                                      memory.device()));
 }
 
-PyObject* make_tensor(Memory memory, const Geometry& geometry) {
-  const c10::DispatchKeySet keys = keys_for(memory, geometry);
-  auto tensor = c10::make_intrusive<c10::TensorImpl>(
-      std::move(memory), keys, c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(geometry.scalar_type)));
-  const c10::IntArrayRef shape(geometry.shape, geometry.ndim);
-  if (geometry.strides == nullptr) {
-    tensor->set_sizes_contiguous(shape);
-  } else {
-    tensor->set_sizes_and_strides(shape, c10::IntArrayRef(geometry.strides, geometry.ndim));
+PyObject* make_tensor(Memory* memory, const Geometry& geometry) {
+  const c10::DispatchKeySet keys = keys_for(*memory, geometry);
+  auto impl = c10::make_intrusive<c10::TensorImpl>(
+      std::move(*memory), keys, c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(geometry.scalar_type)));
+  const at::TensorBase tensor(std::move(impl));
+  PyObject* result = nullptr;
+  try {
+    c10::TensorImpl* target = tensor.unsafeGetTensorImpl();
+    const c10::IntArrayRef shape(geometry.shape, geometry.ndim);
+    if (geometry.strides == nullptr) {
+      target->set_sizes_contiguous(shape);
+      target->set_storage_offset(geometry.storage_offset);
+    } else {
+      target->set_sizes_and_strides(shape, c10::IntArrayRef(geometry.strides, geometry.ndim), geometry.storage_offset);
+    }
+    result = THPVariable_Wrap(tensor);
+  } catch (...) {
+    *memory = tensor.storage();
+    throw;
   }
-  tensor->set_storage_offset(geometry.storage_offset);
-  return THPVariable_Wrap(at::TensorBase(std::move(tensor)));
+  if (result == nullptr) *memory = tensor.storage();
+  return result;
 }
 
 }  // namespace dlx

@@ -117,8 +117,9 @@ Memory borrow_memory(void* data, int32_t torch_device, int32_t device_index, int
 // From now on `deleter(context)` runs when the last owner of `memory` is gone. Does not fail.
 void hand_over(const Memory& memory, void* context, void (*deleter)(void*));
 
-// A new torch.Tensor on `memory`; a new reference. NULL with a Python exception set, or throws. Needs the GIL.
-PyObject* make_tensor(Memory memory, const Geometry& geometry);
+// A new torch.Tensor that takes over `*memory`; a new reference. NULL with a Python exception set, or throws; then *memory is as it
+// was. Needs the GIL.
+PyObject* make_tensor(Memory* memory, const Geometry& geometry);
 
 inline char* data_of(const Memory& memory) {
   return static_cast<char*>(memory.unsafeGetStorageImpl()->_mutable_data_ptr_no_checks().get());

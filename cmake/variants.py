@@ -1,8 +1,8 @@
 """Answers CMake's questions of Python: the matrix, where packages are, and the manifest of what was installed.
 
-    variants.py package NAME                 prints the directory of an installed package, without importing it
-    variants.py cmake                        prints the matrix as CMake's `set` commands
-    variants.py manifest LIB_DIR VERSION     writes LIB_DIR/manifest.json for the libraries found below LIB_DIR
+variants.py package NAME                 prints the directory of an installed package, without importing it
+variants.py cmake                        prints the matrix as CMake's `set` commands
+variants.py manifest LIB_DIR VERSION     writes LIB_DIR/manifest.json for the libraries found below LIB_DIR
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def system() -> str:
 
 
 def this_platform() -> str:
-    machine = {"amd64": "x64" if system() == "windows" else "x86_64"}.get(platform.machine().lower(), platform.machine())
+    machine = platform.machine().lower()
+    if machine == "amd64":
+        machine = "x64" if system() == "windows" else "x86_64"
     return f"{system()}-{machine}"
 
 

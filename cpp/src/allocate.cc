@@ -25,8 +25,9 @@ static void fill_contiguous(DLTensor* tensor) {
 
 static bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, Error* error) {
   if (dtype_from_dl(prototype.dtype) == kNoScalarType) {
-    return error->set(ErrorKind::kBufferError, "torch %d.%d has no dtype for DLPack code %u, bits %u, lanes %u", DLX_TORCH_MAJOR,
-                      DLX_TORCH_MINOR, prototype.dtype.code, prototype.dtype.bits, prototype.dtype.lanes);
+    return error->set(ErrorKind::kBufferError, "torch %d.%d has no dtype for DLPack code %u, bits %u, lanes %u",
+                      DLX_TORCH_MAJOR, DLX_TORCH_MINOR, prototype.dtype.code, prototype.dtype.bits,
+                      prototype.dtype.lanes);
   }
   const int64_t element_bytes = dtype_bytes(prototype.dtype);
   const Layout layout = {prototype.ndim, prototype.shape, prototype.strides};
@@ -35,7 +36,8 @@ static bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, 
   int32_t torch_device, index;
   if (!device_from_dl(prototype.device, &torch_device, &index, error)) return false;
   if (prototype.device.device_type != device_to_dl(torch_device)) {
-    return error->set(ErrorKind::kBufferError, "torch's allocator cannot be asked for %s memory: allocate on kDLCPU or %s",
+    return error->set(ErrorKind::kBufferError,
+                      "torch's allocator cannot be asked for %s memory: allocate on kDLCPU or %s",
                       dl_device_name(prototype.device.device_type), dl_device_name(kBackend.dl_device));
   }
   Owned* owned = make_owned(allocate_memory(torch_device, index, bytes), prototype.ndim);
@@ -62,7 +64,8 @@ int managed_tensor_allocator(DLTensor* prototype, DLManagedTensorVersioned** out
     if (C10_LIKELY(allocate(*prototype, out, &error))) return 0;
   } catch (...) {
     // The host's allocator has nothing else to say than that there is no memory; an accelerator's names it by its class.
-    error.set_from_exception(is_host_memory(prototype->device.device_type) ? ErrorKind::kMemoryError : ErrorKind::kRuntimeError);
+    error.set_from_exception(is_host_memory(prototype->device.device_type) ? ErrorKind::kMemoryError
+                                                                           : ErrorKind::kRuntimeError);
   }
   if (SetError != nullptr) SetError(error_ctx, kind_name(error.kind), error.text);
   return -1;

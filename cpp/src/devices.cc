@@ -4,48 +4,31 @@ namespace dlx {
 
 const char* dl_device_name(int32_t dl_device) {
   switch (dl_device) {
-    case kDLCPU:
-      return "kDLCPU";
-    case kDLCUDA:
-      return "kDLCUDA";
-    case kDLCUDAHost:
-      return "kDLCUDAHost";
-    case kDLOpenCL:
-      return "kDLOpenCL";
-    case kDLVulkan:
-      return "kDLVulkan";
-    case kDLMetal:
-      return "kDLMetal";
-    case kDLVPI:
-      return "kDLVPI";
-    case kDLROCM:
-      return "kDLROCM";
-    case kDLROCMHost:
-      return "kDLROCMHost";
-    case kDLExtDev:
-      return "kDLExtDev";
-    case kDLCUDAManaged:
-      return "kDLCUDAManaged";
-    case kDLOneAPI:
-      return "kDLOneAPI";
-    case kDLWebGPU:
-      return "kDLWebGPU";
-    case kDLHexagon:
-      return "kDLHexagon";
-    case kDLMAIA:
-      return "kDLMAIA";
-    case kDLTrn:
-      return "kDLTrn";
-    default:
-      return "unknown";
+    case kDLCPU: return "kDLCPU";
+    case kDLCUDA: return "kDLCUDA";
+    case kDLCUDAHost: return "kDLCUDAHost";
+    case kDLOpenCL: return "kDLOpenCL";
+    case kDLVulkan: return "kDLVulkan";
+    case kDLMetal: return "kDLMetal";
+    case kDLVPI: return "kDLVPI";
+    case kDLROCM: return "kDLROCM";
+    case kDLROCMHost: return "kDLROCMHost";
+    case kDLExtDev: return "kDLExtDev";
+    case kDLCUDAManaged: return "kDLCUDAManaged";
+    case kDLOneAPI: return "kDLOneAPI";
+    case kDLWebGPU: return "kDLWebGPU";
+    case kDLHexagon: return "kDLHexagon";
+    case kDLMAIA: return "kDLMAIA";
+    case kDLTrn: return "kDLTrn";
+    default: return "unknown";
   }
 }
 
 bool check_device_index(int32_t dl_device, int32_t index, ErrorKind kind, Error* error) {
   const int32_t count = backend_device_count();
   if (index >= 0 && index < count) return true;
-  return error->set(kind, "there is no device %s:%d, this torch sees %d such device%s", dl_device_name(dl_device), index,
-                    count, count == 1 ? "" : "s");
+  return error->set(kind, "there is no device %s:%d, this torch sees %d such device%s", dl_device_name(dl_device),
+                    index, count, count == 1 ? "" : "s");
 }
 
 bool device_from_dl(DLDevice device, int32_t* torch_device, int32_t* index, Error* error) {

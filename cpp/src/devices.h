@@ -27,20 +27,13 @@ enum TorchDevice : int32_t {
 // names it; 0 where DLPack has no name.
 inline int32_t other_device_to_dl(int32_t torch_device) {
   switch (torch_device) {
-    case kTorchOpenCL:
-      return kDLOpenCL;
-    case kTorchHIP:
-      return kDLROCM;
-    case kTorchMAIA:
-      return kDLMAIA;
-    case kTorchXPU:
-      return kDLOneAPI;
-    case kTorchMPS:
-      return kDLMetal;
-    case kTorchPrivateUse1:
-      return kDLExtDev;
-    default:
-      return 0;
+    case kTorchOpenCL: return kDLOpenCL;
+    case kTorchHIP: return kDLROCM;
+    case kTorchMAIA: return kDLMAIA;
+    case kTorchXPU: return kDLOneAPI;
+    case kTorchMPS: return kDLMetal;
+    case kTorchPrivateUse1: return kDLExtDev;
+    default: return 0;
   }
 }
 

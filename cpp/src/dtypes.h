@@ -11,28 +11,28 @@
 #include <cstdint>
 
 // X(ScalarType's name, its number, the first torch 2.x here that has it, DLPack code, bits, lanes)
-#define DLX_FOR_EACH_DTYPE(X)                          \
-  X(Byte, 0, 4, kDLUInt, 8, 1)                         \
-  X(Char, 1, 4, kDLInt, 8, 1)                          \
-  X(Short, 2, 4, kDLInt, 16, 1)                        \
-  X(Int, 3, 4, kDLInt, 32, 1)                          \
-  X(Long, 4, 4, kDLInt, 64, 1)                         \
-  X(Half, 5, 4, kDLFloat, 16, 1)                       \
-  X(Float, 6, 4, kDLFloat, 32, 1)                      \
-  X(Double, 7, 4, kDLFloat, 64, 1)                     \
-  X(ComplexHalf, 8, 4, kDLComplex, 32, 1)              \
-  X(ComplexFloat, 9, 4, kDLComplex, 64, 1)             \
-  X(ComplexDouble, 10, 4, kDLComplex, 128, 1)          \
-  X(Bool, 11, 4, kDLBool, 8, 1)                        \
-  X(BFloat16, 15, 4, kDLBfloat, 16, 1)                 \
-  X(Float8_e5m2, 23, 4, kDLFloat8_e5m2, 8, 1)          \
-  X(Float8_e4m3fn, 24, 4, kDLFloat8_e4m3fn, 8, 1)      \
-  X(Float8_e5m2fnuz, 25, 4, kDLFloat8_e5m2fnuz, 8, 1)  \
-  X(Float8_e4m3fnuz, 26, 4, kDLFloat8_e4m3fnuz, 8, 1)  \
-  X(UInt16, 27, 4, kDLUInt, 16, 1)                     \
-  X(UInt32, 28, 4, kDLUInt, 32, 1)                     \
-  X(UInt64, 29, 4, kDLUInt, 64, 1)                     \
-  X(Float8_e8m0fnu, 44, 7, kDLFloat8_e8m0fnu, 8, 1)    \
+#define DLX_FOR_EACH_DTYPE(X)                         \
+  X(Byte, 0, 4, kDLUInt, 8, 1)                        \
+  X(Char, 1, 4, kDLInt, 8, 1)                         \
+  X(Short, 2, 4, kDLInt, 16, 1)                       \
+  X(Int, 3, 4, kDLInt, 32, 1)                         \
+  X(Long, 4, 4, kDLInt, 64, 1)                        \
+  X(Half, 5, 4, kDLFloat, 16, 1)                      \
+  X(Float, 6, 4, kDLFloat, 32, 1)                     \
+  X(Double, 7, 4, kDLFloat, 64, 1)                    \
+  X(ComplexHalf, 8, 4, kDLComplex, 32, 1)             \
+  X(ComplexFloat, 9, 4, kDLComplex, 64, 1)            \
+  X(ComplexDouble, 10, 4, kDLComplex, 128, 1)         \
+  X(Bool, 11, 4, kDLBool, 8, 1)                       \
+  X(BFloat16, 15, 4, kDLBfloat, 16, 1)                \
+  X(Float8_e5m2, 23, 4, kDLFloat8_e5m2, 8, 1)         \
+  X(Float8_e4m3fn, 24, 4, kDLFloat8_e4m3fn, 8, 1)     \
+  X(Float8_e5m2fnuz, 25, 4, kDLFloat8_e5m2fnuz, 8, 1) \
+  X(Float8_e4m3fnuz, 26, 4, kDLFloat8_e4m3fnuz, 8, 1) \
+  X(UInt16, 27, 4, kDLUInt, 16, 1)                    \
+  X(UInt32, 28, 4, kDLUInt, 32, 1)                    \
+  X(UInt64, 29, 4, kDLUInt, 64, 1)                    \
+  X(Float8_e8m0fnu, 44, 7, kDLFloat8_e8m0fnu, 8, 1)   \
   X(Float4_e2m1fn_x2, 45, 8, kDLFloat4_e2m1fn, 4, 2)
 
 namespace dlx {
@@ -42,8 +42,8 @@ constexpr int kDLCodes = 18;
 constexpr int8_t kNoScalarType = -1;
 
 struct DTypeTables {
-  DLDataType to_dl[kScalarTypes];          // bits 0: DLPack has no name for it
-  int8_t to_scalar[kDLCodes][8];           // by code and log2(bits); kNoScalarType: torch has none
+  DLDataType to_dl[kScalarTypes];  // bits 0: DLPack has no name for it
+  int8_t to_scalar[kDLCodes][8];   // by code and log2(bits); kNoScalarType: torch has none
 };
 
 constexpr int log2_bits(int bits) { return bits <= 1 ? 0 : 1 + log2_bits(bits / 2); }
@@ -53,10 +53,10 @@ constexpr DTypeTables make_dtype_tables() {
   for (int code = 0; code < kDLCodes; ++code) {
     for (int bits = 0; bits < 8; ++bits) tables.to_scalar[code][bits] = kNoScalarType;
   }
-#define DLX_ADD_DTYPE(name, number, since, code, bits, lanes)       \
-  if (since <= DLX_TORCH_MINOR) {                                   \
-    tables.to_dl[number] = DLDataType{code, bits, lanes};           \
-    tables.to_scalar[code][log2_bits(bits)] = number;               \
+#define DLX_ADD_DTYPE(name, number, since, code, bits, lanes) \
+  if (since <= DLX_TORCH_MINOR) {                             \
+    tables.to_dl[number] = DLDataType{code, bits, lanes};     \
+    tables.to_scalar[code][log2_bits(bits)] = number;         \
   }
   DLX_FOR_EACH_DTYPE(DLX_ADD_DTYPE)
 #undef DLX_ADD_DTYPE

@@ -43,32 +43,22 @@ bool Error::set_from_exception(ErrorKind otherwise) {
 
 const char* kind_name(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kTypeError:
-      return "TypeError";
-    case ErrorKind::kBufferError:
-      return "BufferError";
-    case ErrorKind::kValueError:
-      return "ValueError";
-    case ErrorKind::kMemoryError:
-      return "MemoryError";
-    case ErrorKind::kRuntimeError:
-      break;
+    case ErrorKind::kTypeError: return "TypeError";
+    case ErrorKind::kBufferError: return "BufferError";
+    case ErrorKind::kValueError: return "ValueError";
+    case ErrorKind::kMemoryError: return "MemoryError";
+    case ErrorKind::kRuntimeError: break;
   }
   return "RuntimeError";
 }
 
 static PyObject* python_type(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kTypeError:
-      return PyExc_TypeError;
-    case ErrorKind::kBufferError:
-      return PyExc_BufferError;
-    case ErrorKind::kValueError:
-      return PyExc_ValueError;
-    case ErrorKind::kMemoryError:
-      return PyExc_MemoryError;
-    case ErrorKind::kRuntimeError:
-      break;
+    case ErrorKind::kTypeError: return PyExc_TypeError;
+    case ErrorKind::kBufferError: return PyExc_BufferError;
+    case ErrorKind::kValueError: return PyExc_ValueError;
+    case ErrorKind::kMemoryError: return PyExc_MemoryError;
+    case ErrorKind::kRuntimeError: break;
   }
   return PyExc_RuntimeError;
 }

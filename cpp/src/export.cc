@@ -11,7 +11,6 @@
 #include "owned.h"
 #include "torch_tensor.h"
 
-
 namespace dlx {
 
 static bool refuse_not_a_tensor(const void* object, Error* error) {
@@ -50,7 +49,8 @@ static bool refuse_not_a_tensor(const void* object, Error* error) {
 }
 
 // Fills everything but shape and strides, which *tensor_out holds. Throws where torch refuses access to the memory.
-[[gnu::always_inline]] static inline bool describe(const void* object, DLTensor* out, Tensor** tensor_out, Error* error) {
+[[gnu::always_inline]] static inline bool describe(const void* object, DLTensor* out, Tensor** tensor_out,
+                                                   Error* error) {
   Tensor* tensor = tensor_of(object);
   *tensor_out = tensor;
   if (C10_UNLIKELY(tensor == nullptr || !is_plain(tensor))) return refuse(object, tensor, error);
@@ -116,7 +116,8 @@ int managed_tensor_from_py_object_no_sync(void* py_object, DLManagedTensorVersio
         *out = &owned->managed;
         return 0;
       }
-      error.set(ErrorKind::kMemoryError, "no memory for a managed tensor of %d dimensions", static_cast<int>(shape.size()));
+      error.set(ErrorKind::kMemoryError, "no memory for a managed tensor of %d dimensions",
+                static_cast<int>(shape.size()));
     }
   } catch (...) {
     error.set_from_exception(ErrorKind::kBufferError);

@@ -17,7 +17,8 @@ bool check_layout(const Layout& layout, int64_t element_bytes, int64_t* elements
   bool empty = false;
   for (int32_t i = 0; i < layout.ndim; ++i) {
     const int64_t size = layout.shape[i];
-    if (size < 0) return error->set(ErrorKind::kValueError, "shape[%d] is %lld, negative", i, static_cast<long long>(size));
+    if (size < 0)
+      return error->set(ErrorKind::kValueError, "shape[%d] is %lld, negative", i, static_cast<long long>(size));
     empty = empty || size == 0;
     if (__builtin_mul_overflow(product, size == 0 ? 1 : size, &product)) {
       return error->set(ErrorKind::kValueError, "the product of the %d sizes overflows 63 bits", layout.ndim);

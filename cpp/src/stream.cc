@@ -8,9 +8,10 @@
 namespace dlx {
 
 [[gnu::cold, gnu::noinline]] static bool refuse(int32_t device_type, int32_t device_id, Error* error) {
-  if (is_own_accelerator(device_type)) return check_device_index(device_type, device_id, ErrorKind::kRuntimeError, error);
-  return error->set(ErrorKind::kRuntimeError, "the %s library for torch knows no stream of device type %s (%d)", kBackend.name,
-                    dl_device_name(device_type), static_cast<int>(device_type));
+  if (is_own_accelerator(device_type))
+    return check_device_index(device_type, device_id, ErrorKind::kRuntimeError, error);
+  return error->set(ErrorKind::kRuntimeError, "the %s library for torch knows no stream of device type %s (%d)",
+                    kBackend.name, dl_device_name(device_type), static_cast<int>(device_type));
 }
 
 int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_current_stream) noexcept {

@@ -14,10 +14,8 @@ namespace dlx {
 
 uint32_t g_pyobject_size = 0;
 
-#define DLX_ASSERT_DTYPE(name, number, since, code, bits, lanes) \
-  DLX_ASSERT_DTYPE_SINCE_##since(name, number)
-#define DLX_ASSERT_SCALAR_TYPE(name, number)                            \
-  static_assert(static_cast<int>(c10::ScalarType::name) == number, #name);
+#define DLX_ASSERT_DTYPE(name, number, since, code, bits, lanes) DLX_ASSERT_DTYPE_SINCE_##since(name, number)
+#define DLX_ASSERT_SCALAR_TYPE(name, number) static_assert(static_cast<int>(c10::ScalarType::name) == number, #name);
 #define DLX_ASSERT_DTYPE_SINCE_4(name, number) DLX_ASSERT_SCALAR_TYPE(name, number)
 #if DLX_TORCH_MINOR >= 7
 #define DLX_ASSERT_DTYPE_SINCE_7(name, number) DLX_ASSERT_SCALAR_TYPE(name, number)
@@ -48,10 +46,12 @@ bool refuse_not_plain(Tensor* tensor, Error* error) {
     const char* remedy;
   } kReasons[] = {
       {DispatchKey::FuncTorchBatched, "a tensor inside torch.vmap", "call the kernel outside the transform"},
-      {DispatchKey::FuncTorchGradWrapper, "a tensor inside a torch.func transform", "call the kernel outside the transform"},
+      {DispatchKey::FuncTorchGradWrapper, "a tensor inside a torch.func transform",
+       "call the kernel outside the transform"},
       {DispatchKey::Functionalize, "a functional tensor", "call the kernel outside functionalize"},
       {DispatchKey::NestedTensor, "a nested tensor", "export its values()"},
-      {DispatchKey::Python, "a fake, wrapper or other __torch_dispatch__ tensor", "export the tensor that it stands for"},
+      {DispatchKey::Python, "a fake, wrapper or other __torch_dispatch__ tensor",
+       "export the tensor that it stands for"},
       {DispatchKey::ZeroTensor, "a zero tensor, which has no memory", "call clone() first"},
       {DispatchKey::Conjugate, "a tensor with the conjugate bit", "call resolve_conj() first"},
       {DispatchKey::Negative, "a tensor with the negative bit", "call resolve_neg() first"},
@@ -68,18 +68,20 @@ bool refuse_not_plain(Tensor* tensor, Error* error) {
     }
   }
   if (keys.has_backend(c10::BackendComponent::MetaBit)) {
-    return error->set(ErrorKind::kBufferError, "cannot export a meta tensor, which has no memory: create it on a device");
+    return error->set(ErrorKind::kBufferError,
+                      "cannot export a meta tensor, which has no memory: create it on a device");
   }
-  return error->set(ErrorKind::kBufferError, "cannot export a tensor with dispatch keys beyond a plain strided one's (0x%llx)",
+  return error->set(ErrorKind::kBufferError,
+                    "cannot export a tensor with dispatch keys beyond a plain strided one's (0x%llx)",
                     static_cast<unsigned long long>((keys - kPlainKeys).raw_repr()));
 }
 
 const char* scalar_type_name(int scalar_type) { return c10::toString(static_cast<c10::ScalarType>(scalar_type)); }
 
 const char* device_type_name(int32_t torch_device) {
-  static constexpr const char* kNames[] = {"cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
-                                           "fpga", "maia", "xla", "vulkan", "metal", "xpu", "mps",
-                                           "meta", "hpu", "ve", "lazy", "ipu", "mtia", "privateuseone"};
+  static constexpr const char* kNames[] = {"cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
+                                           "fpga", "maia", "xla",    "vulkan", "metal",  "xpu",   "mps",
+                                           "meta", "hpu",  "ve",     "lazy",   "ipu",    "mtia",  "privateuseone"};
   constexpr int32_t count = sizeof(kNames) / sizeof(kNames[0]);
   return torch_device >= 0 && torch_device < count ? kNames[torch_device] : "unknown";
 }
@@ -126,10 +128,10 @@ Memory allocate_memory(int32_t torch_device, int32_t device_index, int64_t bytes
 
 Memory borrow_memory(void* data, int32_t torch_device, int32_t device_index, int64_t bytes) {
   const auto type = static_cast<c10::DeviceType>(torch_device);
-  const c10::Device device = type == c10::DeviceType::CPU
-                                 ? c10::Device(type)
-                                 : c10::Device(type, static_cast<c10::DeviceIndex>(device_index));
-  return Memory(Memory::use_byte_size_t(), bytes, c10::DataPtr(data, device), /*allocator=*/nullptr, /*resizable=*/false);
+  const c10::Device device =
+      type == c10::DeviceType::CPU ? c10::Device(type) : c10::Device(type, static_cast<c10::DeviceIndex>(device_index));
+  return Memory(Memory::use_byte_size_t(), bytes, c10::DataPtr(data, device), /*allocator=*/nullptr,
+                /*resizable=*/false);
 }
 
 void hand_over(const Memory& memory, void* context, void (*deleter)(void*)) {
@@ -139,8 +141,8 @@ void hand_over(const Memory& memory, void* context, void (*deleter)(void*)) {
 
 static c10::DispatchKeySet keys_for(const Memory& memory, const Geometry& geometry) {
   if (geometry.torch_device == kTorchCPU) return c10::DispatchKeySet(c10::DispatchKey::CPU);
-  return c10::DispatchKeySet(c10::computeDispatchKey(static_cast<c10::ScalarType>(geometry.scalar_type), c10::kStrided,
-                                                     memory.device()));
+  return c10::DispatchKeySet(
+      c10::computeDispatchKey(static_cast<c10::ScalarType>(geometry.scalar_type), c10::kStrided, memory.device()));
 }
 
 PyObject* make_tensor(Memory* memory, const Geometry& geometry) {

@@ -25,11 +25,11 @@ extern "C" {
 
 /* The identity of a library. A loader compares it with the torch at hand before it asks for the table. */
 typedef struct DLXTorchBuildInfo {
-  uint32_t struct_size;  /* sizeof(DLXTorchBuildInfo) when the library was built */
-  uint32_t abi;          /* DLX_TORCH_ABI when the library was built */
-  const char* backend;   /* "cpu", "cuda", "rocm" or "torch_npu"; UTF-8, static */
-  const char* version;   /* the version of dlx-torch-ext that built it; UTF-8, static */
-  uint32_t torch_major;  /* the torch release line whose headers were compiled */
+  uint32_t struct_size; /* sizeof(DLXTorchBuildInfo) when the library was built */
+  uint32_t abi;         /* DLX_TORCH_ABI when the library was built */
+  const char* backend;  /* "cpu", "cuda", "rocm" or "torch_npu"; UTF-8, static */
+  const char* version;  /* the version of dlx-torch-ext that built it; UTF-8, static */
+  uint32_t torch_major; /* the torch release line whose headers were compiled */
   uint32_t torch_minor;
   uint32_t cxx11_abi;    /* 1: _GLIBCXX_USE_CXX11_ABI=1, or no libstdc++ at all; 0: the older one */
   uint32_t dlpack_major; /* the DLPack version of the table */

@@ -201,9 +201,9 @@ def _take(address: int | None) -> Any:
 
 
 def capsule_address(capsule: object) -> int:
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return int(pointer(capsule, CAPSULE_NAME))
+    """The address of the table in a capsule of the right name; ValueError for any other."""
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    return int(prototype(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, CAPSULE_NAME))
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,0 +1,183 @@
+"""Real tvm-ffi, whichever release is installed: tensors go in and come back as torch's, and its environment is torch's."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import itertools
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import dlx_torch_ext
+import pytest
+import torch
+
+from tests.support.compiled import library
+from tests.support.table import PREFIX, capsule_address
+from tests.support.structs import DLPackExchangeAPI
+from tests.support.tensors import DESCRIBABLE, DTYPES, T, quiet, use_count
+
+# Before tvm-ffi: it asks torch.Tensor for a table when it is imported, and builds one where there is none.
+PROVIDER = dlx_torch_ext.attach().provider
+
+TVM_FFI = tuple(int(part) for part in itertools.takewhile(str.isdigit, version("apache-tvm-ffi").split(".")))
+TENSORS_COME_OUT_OF_ARRAYS = (0, 1, 11)  # earlier releases hand out their own tensors there
+
+pytestmark = pytest.mark.isolated
+
+
+def ffi() -> Any:
+    """tvm-ffi, in the test's own process: its import asks torch for devices, after which a fork has none."""
+    import tvm_ffi
+
+    return tvm_ffi
+
+
+@functools.lru_cache(maxsize=None)
+def consumer() -> Any:
+    """The functions of env_consumer.cc, compiled against this tvm-ffi."""
+    from tvm_ffi import libinfo
+
+    places: Any = libinfo
+    runtime = Path(places.find_libtvm_ffi())
+    includes = dict.fromkeys([places.find_include_path(), places.find_dlpack_include_path()])
+    source = Path(__file__).parents[1] / "support" / "env_consumer.cc"
+    flags = ["-std=c++17", *(f"-I{include}" for include in includes), f"-L{runtime.parent}", "-ltvm_ffi"]
+    return ffi().load_module(str(library(source, *flags)))
+
+
+def echo(value: Any) -> Any:
+    return ffi().get_global_func("testing.echo")(value)
+
+
+def test_from_dlpack_shares_the_memory() -> None:
+    tensor = T.arange(6.0).reshape(2, 3)
+    seen = ffi().from_dlpack(tensor)
+    assert tuple(seen.shape) == (2, 3)
+    back = T.from_dlpack(seen)
+    assert back.data_ptr() == tensor.data_ptr() and back.tolist() == tensor.tolist()
+
+
+# An uninitialised parameter has no shape to ask for, and copy-on-write memory moves when it is looked at.
+ECHOED = [kind for kind in DESCRIBABLE if kind not in ("uninitialized_parameter", "copy_on_write")]
+
+
+def test_echo_gives_back_the_same_memory() -> None:
+    for kind in ECHOED:
+        tensor = quiet(DESCRIBABLE[kind])
+        back = echo(tensor)
+        assert type(back) is torch.Tensor, kind
+        assert back.data_ptr() == tensor.data_ptr(), kind
+        assert (back.shape, back.stride(), back.dtype) == (tensor.shape, tensor.stride(), tensor.dtype), kind
+        assert back.tolist() == tensor.tolist(), kind
+
+
+def test_echo_keeps_nothing() -> None:
+    tensor = T.ones(3)
+    before = use_count(tensor)
+    back = echo(tensor)
+    assert use_count(tensor) > before
+    del back
+    gc.collect()
+    assert use_count(tensor) == before
+
+
+CONTAINERS: dict[str, Any] = {
+    "list": lambda x, y: [x, y],
+    "tuple": lambda x, y: (x, y),
+    "nested_list": lambda x, y: [[x], [y, [x, y]]],
+    "dict": lambda x, y: {"x": x, "y": y},
+    "dict_of_lists": lambda x, y: {"x": [x, y], "y": [[y]]},
+    "mixed": lambda x, y: [1, "text", x, {"y": y}, None],
+}
+
+
+def leaves(value: Any) -> list[Any]:
+    if isinstance(value, ffi().Map):
+        return [leaf for key in sorted(value.keys()) for leaf in leaves(value[key])]
+    if isinstance(value, ffi().Array):
+        return [leaf for one in value for leaf in leaves(one)]
+    return [value] if hasattr(value, "__dlpack__") else []
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_containers_keep_their_tensors(name: str) -> None:
+    x, y = T.arange(3.0), T.arange(4.0).reshape(2, 2).t()
+    found = leaves(echo(CONTAINERS[name](x, y)))
+    assert found
+    expected = {x.data_ptr(): x, y.data_ptr(): y}
+    for leaf in found:
+        tensor = leaf if isinstance(leaf, torch.Tensor) else T.from_dlpack(leaf)
+        assert T.equal(tensor, expected[tensor.data_ptr()])
+    if "dict" not in name and name != "mixed" and TVM_FFI >= TENSORS_COME_OUT_OF_ARRAYS:
+        assert {type(leaf) for leaf in found} == {torch.Tensor}
+    del found, leaf, tensor
+    gc.collect()
+    assert use_count(x) == use_count(T.arange(3.0))
+
+
+def test_a_function_sees_the_first_element() -> None:
+    for kind in ("offset_view", "strided_view", "transposed"):
+        tensor = DESCRIBABLE[kind]()
+        assert consumer()["address_of"](tensor) == tensor.data_ptr()
+
+
+def test_the_environments_allocator_is_the_tables() -> None:
+    table = DLPackExchangeAPI.from_address(capsule_address(T.Tensor.__dlpack_c_exchange_api__))
+    assert consumer()["allocator_for"](T.ones(1)) == table.managed_tensor_allocator
+
+
+def test_the_environment_allocates_every_dtype() -> None:
+    for name in DTYPES:
+        like = quiet(lambda name=name: T.zeros(16 * 4, dtype=T.uint8).view(getattr(torch, name)).reshape(2, -1))
+        made = consumer()["allocate_like"](like)
+        assert type(made) is torch.Tensor, name
+        assert (made.dtype, made.shape, made.device) == (like.dtype, like.shape, like.device), name
+        assert made.is_contiguous() and made.data_ptr() != like.data_ptr(), name
+        made.view(T.uint8).fill_(3)
+
+
+def test_the_hosts_stream_is_null() -> None:
+    assert consumer()["stream_for"](T.ones(1)) == 0
+
+
+if PROVIDER == "dlx":
+
+    def test_a_refusal_arrives_in_our_words() -> None:
+        with pytest.raises(BufferError) as caught:
+            echo(T.ones(2, dtype=T.complex64).conj())
+        assert str(caught.value).strip().splitlines()[-1].startswith(PREFIX)
+
+
+if T.version.cuda:
+    from tests.support.devices import current_device_stays, devices
+
+    def test_the_environments_stream_is_the_current_one_of_the_device() -> None:
+        ask = consumer()["stream_for"]
+        tensors = {device: T.empty(4, device=f"cuda:{device}") for device in devices()}
+        for inside in devices():
+            stream = T.cuda.Stream(device=inside)
+            with T.cuda.stream(stream):
+                assert ask(tensors[inside]) == stream.cuda_stream
+                for device, tensor in tensors.items():
+                    with current_device_stays():
+                        assert ask(tensor) == T.cuda.current_stream(device).cuda_stream
+            assert ask(tensors[inside]) == T.cuda.current_stream(inside).cuda_stream != stream.cuda_stream
+
+    def test_the_environment_allocates_on_the_device() -> None:
+        for device in devices():
+            like = T.empty(1024, device=f"cuda:{device}")
+            before = T.cuda.memory_allocated(device)
+            with current_device_stays():
+                made = consumer()["allocate_like"](like)
+            assert type(made) is torch.Tensor and made.device == like.device
+            assert T.cuda.memory_allocated(device) == before + 4096
+            del made
+            assert T.cuda.memory_allocated(device) == before
+
+    def test_echo_stays_on_the_device() -> None:
+        for device in devices():
+            tensor = T.empty(4, device=f"cuda:{device}")
+            back = echo(tensor)
+            assert (type(back), back.device, back.data_ptr()) == (torch.Tensor, tensor.device, tensor.data_ptr())

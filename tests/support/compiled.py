@@ -1,0 +1,35 @@
+"""Compiles a C or C++ file of the tests into a library, once for each state of the file and of the command."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def scratch() -> Path:
+    """A folder for what the tests compile, kept between runs: $DLX_TEST_CACHE, or one in the temporary folder."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(os.environ.get("DLX_TEST_CACHE") or Path(tempfile.gettempdir()) / f"dlx-torch-tests-{user}")
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def library(source: Path, *flags: str) -> Path:
+    """The path of the shared library. $CC and $CXX name the compilers."""
+    compiler = os.environ.get("CC", "cc") if source.suffix == ".c" else os.environ.get("CXX", "c++")
+    command = [*shlex.split(compiler), "-shared", "-fPIC", "-O1"]
+    if sys.platform == "darwin":
+        command += ["-undefined", "dynamic_lookup"]
+    key = hashlib.sha256("\n".join([*command, *flags]).encode() + source.read_bytes()).hexdigest()[:16]
+    made = scratch() / f"{source.stem}-{key}.so"
+    if not made.exists():
+        with tempfile.TemporaryDirectory(dir=scratch()) as folder:
+            new = Path(folder) / made.name
+            subprocess.run([*command, str(source), *flags, "-o", str(new)], check=True)
+            new.replace(made)
+    return made

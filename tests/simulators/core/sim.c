@@ -15,16 +15,16 @@ void dlx_sim_note(const char* name) {
   if (i < CAPACITY) names[i] = name;
 }
 
-/* Read by recorder.py. The count goes on beyond the capacity, so that a reader notices what was lost. */
-unsigned long dlx_sim_count(void) { return count; }
-unsigned long dlx_sim_capacity(void) { return CAPACITY; }
-const char* dlx_sim_name(unsigned long i) { return i < CAPACITY && i < count ? names[i] : NULL; }
-void dlx_sim_reset(void) { count = 0; }
+/* Read by record.py. The count goes on beyond the capacity, so that a reader notices what was lost. */
+unsigned long DLX_SIM(count)(void) { return count; }
+unsigned long DLX_SIM(capacity)(void) { return CAPACITY; }
+const char* DLX_SIM(name)(unsigned long i) { return i < CAPACITY && i < count ? names[i] : NULL; }
+void DLX_SIM(reset)(void) { count = 0; }
 
 int dlx_sim_device_count(void) {
   static atomic_int devices = -1;
   if (devices < 0) {
-    const char* text = getenv("DLX_SIM_CUDA_DEVICES");
+    const char* text = getenv(DLX_SIM_DEVICES);
     int wanted = text && *text ? atoi(text) : 2;
     devices = wanted < 0 ? 0 : wanted > DLX_SIM_MAX_DEVICES ? DLX_SIM_MAX_DEVICES : wanted;
   }

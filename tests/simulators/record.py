@@ -1,0 +1,53 @@
+"""In the process under test: the record of calls that the simulated libraries of a vendor keep. Standard library only."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+
+def core_library(vendor: str) -> str:
+    """Return the name of the library that keeps the record of a vendor (core/sim.c)."""
+    return f"libdlx_sim_{vendor}.so"
+
+
+class Record:
+    """The record of one vendor's calls, by whichever library and thread they were made."""
+
+    def __init__(self, vendor: str, title: str) -> None:
+        self._vendor = vendor
+        self._title = title  # the vendor's name for people
+
+    def function(self, name: str, result: object, *arguments: type) -> ctypes._NamedFuncPointer:
+        """Return a function `dlx_sim_<vendor>_<name>` of the core library, with its C types."""
+        found = getattr(self._core(), f"dlx_sim_{self._vendor}_{name}")
+        found.restype, found.argtypes = result, arguments
+        return found
+
+    def simulated(self) -> bool:
+        """Say whether this process runs on the simulated vendor."""
+        try:
+            self._core()
+        except RuntimeError:
+            return False
+        return True
+
+    def reset(self) -> None:
+        """Forget the calls recorded so far."""
+        self.function("reset", None)()
+
+    def calls(self) -> list[str]:
+        """Return the names of the functions called since `reset()`, from any thread, in order; stubs are among them."""
+        count = self.function("count", ctypes.c_ulong)()
+        if count > self.function("capacity", ctypes.c_ulong)():
+            raise RuntimeError(f"{count} calls since reset(), more than the record holds: call reset() later")
+        name = self.function("name", ctypes.c_char_p, ctypes.c_ulong)
+        return [text.decode() for text in map(name, range(count)) if text is not None]
+
+    def _core(self) -> ctypes.CDLL:
+        """Return the library that keeps the record, if torch has loaded it; never load it here."""
+        try:
+            return ctypes.CDLL(core_library(self._vendor), mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+        except OSError:
+            message = f"the simulated {self._title} is not loaded: start the process with its folder on LD_LIBRARY_PATH"
+            raise RuntimeError(message) from None

@@ -7,15 +7,15 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _facts, _layout, _load, _resolve, _selftest, _variants
+from . import _facts, _resolve, _variants
 from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE
 from ._facts import Facts
-from ._load import Library
 from ._record import Record
 from ._resolve import Candidate, Rejected, Resolution
 from ._settings import PREFERENCES
 
 if TYPE_CHECKING:
+    from ._load import Library
     from ._status import Status
 
 
@@ -172,11 +172,14 @@ def _try(torch: Any, facts: Facts, resolution: Resolution) -> tuple[Candidate | 
 def _checked(torch: Any, facts: Facts, candidate: Candidate) -> Library | Rejected:
     """The candidate's library after the three checks, in the order in which each makes the next one safe."""
     assert facts.series is not None, "resolve accepts no library for a torch without a version"
+    # Where torch has its own table, this is never reached and need not be imported.
+    from . import _layout, _load, _selftest
+
     flaw = _layout.problem(torch, facts.series)
     if flaw:
         return Rejected(flaw)
     library = _load.load(candidate, facts)
-    if isinstance(library, Library):
+    if not isinstance(library, Rejected):
         flaw = _selftest.problem(torch, library.table, ours=candidate.provider == "dlx")
         if flaw:
             return Rejected(f"{library.path}: {flaw}")

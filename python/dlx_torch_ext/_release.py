@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from ._record import Record
 
-_PUBLIC = r"\d+(\.\d+)+(\.post\d+)?"
-
-# The tags PyTorch's own builds carry. Anything else was built by somebody else, from sources that may have been
-# changed: two builds of one x.y may then differ in their headers, and a library compiled for one corrupts memory in the
-# other.
-_LOCAL = r"(cpu|cu\d+|rocm\d+(\.\d+)*|xpu)(\.cxx11\.abi)?(\.with\.pypi\.cudnn)?"
+# The tags PyTorch's own builds carry: one of these, or cu or rocm and a number, then what may follow. Anything else was
+# built by somebody else, from sources that may have been changed: two builds of one x.y may then differ in their
+# headers, and a library compiled for one corrupts memory in the other.
+_TAGS = ("cpu", "xpu")
+_FOLLOWING = ("cxx11.abi", "with.pypi.cudnn")
 
 
 class Release(Record):
@@ -24,13 +21,30 @@ class Release(Record):
 
 def parse(version: str) -> Release:
     """Reads `version` as torch prints it; never raises."""
-    public, _, local = version.strip().partition("+")
-    leading = public.split(".")[:2]
-    if len(leading) != 2 or not all(part.isdecimal() for part in leading):
+    public, plus, local = version.strip().partition("+")
+    parts = public.split(".")
+    if not (len(parts) > 1 and parts[0].isdecimal() and parts[1].isdecimal()):
         return Release(None, f"torch calls itself {version!r}, which is no version number")
-    series = (int(leading[0]), int(leading[1]))
-    if not re.fullmatch(_PUBLIC, public):
+    series = (int(parts[0]), int(parts[1]))
+    if not all(part.isdecimal() for part in parts[:-1]) or not _number(parts[-1], "post"):
         return Release(series, f"torch {version} is a pre-release, nightly or vendor build, not a release of PyTorch")
-    if local and not re.fullmatch(_LOCAL, local):
+    if plus and not _is_pytorchs(local):
         return Release(series, f"torch {version} carries the tag +{local}, which no release of PyTorch carries")
     return Release(series)
+
+
+def _is_pytorchs(local: str) -> bool:
+    for following in _FOLLOWING:
+        local = local.replace(f".{following}", "")
+    tag, *numbers = local.split(".")
+    if tag in _TAGS or _prefixed(tag, "cu"):
+        return not numbers
+    return _prefixed(tag, "rocm") and all(number.isdecimal() for number in numbers)
+
+
+def _number(text: str, prefix: str) -> bool:
+    return text.isdecimal() or _prefixed(text, prefix)
+
+
+def _prefixed(text: str, prefix: str) -> bool:
+    return text.startswith(prefix) and text[len(prefix) :].isdecimal()

@@ -80,7 +80,7 @@ def _series(version: str | None) -> tuple[int, ...]:
 class _Storage:
     """Memory shared by views; `finish` runs with the last of them."""
 
-    def __init__(self, address: int, finish: Callable[[], None]) -> None:
+    def __init__(self, address: int, finish: Callable[[], object]) -> None:
         self.address = address
         self.finish = finish
 
@@ -110,12 +110,16 @@ def _make_whole(module: Any, words: int) -> None:
         def data_ptr(self) -> int:
             return self.storage.address + 4 * self.offset
 
+        @property
+        def data(self) -> Tensor:
+            return Tensor(self.storage, self.offset, self.shape, self.strides)
+
         def stride(self) -> tuple[int, ...]:
             return self.strides
 
     def empty(count: int, **_: object) -> Tensor:
         memory = (ctypes.c_float * count)()
-        return Tensor(_Storage(ctypes.addressof(memory), lambda: memory and None), 0, (count,), (1,))
+        return Tensor(_Storage(ctypes.addressof(memory), memory.__len__), 0, (count,), (1,))
 
     library = ctypes.PyDLL(str(stub.compiled("FAKE_TORCH")))
     ctypes.c_void_p.in_dll(library, "THPVariableClass").value = id(Tensor)

@@ -35,7 +35,7 @@ def test_cuda_and_rocm(torch: dict[str, Any], backend: str) -> None:
     assert detect(**torch) == backend
 
 
-BOTH = {"interfaces": ("cuda", "npu")}
+BOTH: dict[str, Any] = {"interfaces": ("cuda", "npu")}
 
 
 def test_npu_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,10 @@ OURS = {
 }
 
 
+# Where torch has a table of its own, no library is looked at.
+ONLY_FOR_A_LIBRARY = {"_elf", "_layout", "_load", "_selftest"}
+
+
 def imported(site: Site, code: str, **env: str | None) -> set[str]:
     program = f"import json, sys\nimport {BY_TORCH}\nbefore = set(sys.modules)\n{code}\n"
     finished = site.run(program + "print(json.dumps(sorted(set(sys.modules) - before)))", **env)
@@ -54,6 +58,14 @@ def test_the_entry_point_imports_this_and_no_more(tmp_path: Path) -> None:
     code = f"{PREPARED}; sys.modules.pop('dlx_torch_ext', None); before = set(sys.modules); {FIRE}"
     new = imported(Site(tmp_path, CPU), code)
     assert new == {"dlx_torch_ext", *(f"dlx_torch_ext.{name}" for name in OURS)}
+
+
+def test_beside_torchs_own_table_it_imports_less(tmp_path: Path) -> None:
+    prepared = PREPARED.replace("fake_torch.torch(whole=True)", "fake_torch.torch_with_own_table('2.13.0')")
+    code = f"{prepared}; [sys.modules.pop(m) for m in list(sys.modules) if m.startswith('dlx_torch_ext')]"
+    new = imported(Site(tmp_path, CPU), f"{code}; before = set(sys.modules); {FIRE}")
+    ours = (OURS - ONLY_FOR_A_LIBRARY) | {"_owner"}
+    assert new == {"dlx_torch_ext", *(f"dlx_torch_ext.{name}" for name in ours)}
 
 
 @pytest.mark.parametrize("setting", ["DLX_TORCH_AUTOLOAD=0", "DLX_TORCH_DISABLE=1"])

@@ -54,6 +54,11 @@ def test_modes_are_switched_off_around_the_tensor_it_makes() -> None:
     torch = fake_torch.torch(whole=True)
     torch._C._DisableTorchDispatch = torch._C.DisableTorchFunction = Guard
     empty = torch.empty
-    torch.empty = lambda *a, **k: entered.append("empty") or empty(*a, **k)
+
+    def watched(*arguments: object, **named: object) -> object:
+        entered.append("empty")
+        return empty(*arguments, **named)
+
+    torch.empty = watched
     assert _layout.problem(torch, (2, 9)) == ""
     assert entered == ["in", "in", "empty", "out", "out"]

@@ -41,6 +41,14 @@ def test_releases(version: str, series: tuple[int, int]) -> None:
         "2.9.1+d38164a",
         "2.9.1+nv25.09",
         "2.9.1+debian",
+        "2.9.1+",
+        "2.9.1+cu",
+        "2.9.1+cu128.6",
+        "2.9.1+cpu.3",
+        "2.9.1+11",
+        "2.9.1+rocm6..2",
+        "2.9.1+cxx11.abi",
+        "2.9.post",
     ],
 )
 def test_everything_else_is_refused_but_keeps_its_series(version: str) -> None:

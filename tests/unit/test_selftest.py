@@ -126,7 +126,12 @@ def test_no_owning_export(torch: Any) -> None:
 def test_a_deleter_that_never_runs(torch: Any) -> None:
     right = torch.fake_import
     kept = []
-    torch.fake_import = lambda managed: kept.append(right(managed)) or kept[-1]
+
+    def hoard(managed: int) -> Any:
+        kept.append(right(managed))
+        return kept[-1]
+
+    torch.fake_import = hoard
     assert "deleters run after the last view is []" in problem(torch)
     assert _selftest._kept, "what a late deleter would run into stays alive"
     kept.clear()

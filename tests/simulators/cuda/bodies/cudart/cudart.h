@@ -6,8 +6,6 @@
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101 };
 
-#define TOTAL_MEMORY ((size_t)8 << 30) /* of each device, in bytes */
-
 extern _Thread_local int dlx_sim_device; /* the current device */
 extern _Thread_local int dlx_sim_error;  /* what cudaGetLastError answers next */
 

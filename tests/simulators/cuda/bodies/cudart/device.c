@@ -1,5 +1,6 @@
 /* libcudart, errors and devices. What has no body in this folder is a stub that returns 0 (cudaSuccess). */
 #include "cudart.h"
+#include "memory.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -117,7 +118,7 @@ static int properties(char* prop, size_t size, int device) {
   memset(prop, 0, size);
   snprintf(prop, 256, "Simulated CUDA device %d", device);
   prop[256] = (char)(device + 1); /* uuid: one a device */
-  *(size_t*)(prop + 288) = TOTAL_MEMORY;
+  *(size_t*)(prop + 288) = DLX_SIM_TOTAL_MEMORY;
   *(size_t*)(prop + 296) = 48 << 10; /* sharedMemPerBlock */
   *(int*)(prop + 304) = 65536;       /* regsPerBlock */
   *(int*)(prop + 308) = 32;          /* warpSize */

@@ -1,90 +1,43 @@
-/* libcudart, memory: the host's, so copies are right. A list of blocks tells pointers apart and makes a wrong free an error. */
+/* libcudart, memory and copies. */
 #include "cudart.h"
+#include "memory.h"
 
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { HOST = 1, DEVICE = 2, MANAGED = 3 }; /* cudaMemoryType */
-
-struct block {
-  struct block* next;
-  char* base;
-  size_t size;
-  int type, device, ours;
-};
-
-static struct block* blocks;
-static size_t used[DLX_SIM_MAX_DEVICES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static int add(void* memory, size_t size, int type, int ours) {
-  struct block* block = malloc(sizeof *block);
-  if (!block) return done(OUT_OF_MEMORY);
-  *block = (struct block){NULL, memory, size, type, dlx_sim_device, ours};
-  dlx_sim_activate(dlx_sim_device);
-  pthread_mutex_lock(&lock);
-  block->next = blocks;
-  blocks = block;
-  if (type == DEVICE) used[block->device] += size;
-  pthread_mutex_unlock(&lock);
-  return SUCCESS;
-}
-
-static int allocate(void** out, size_t size, int type) {
+static int allocate(void** out, size_t size, int kind) {
   *out = NULL;
   if (!dlx_sim_device_count()) return done(NO_DEVICE);
-  if (!size) return SUCCESS;
-  pthread_mutex_lock(&lock);
-  int fits = size <= TOTAL_MEMORY - used[dlx_sim_device];
-  pthread_mutex_unlock(&lock);
-  if (!fits || posix_memalign(out, 512, size)) return done(OUT_OF_MEMORY);
-  return add(*out, size, type, 1);
+  return done(dlx_sim_allocate(out, size, kind, dlx_sim_device) ? OUT_OF_MEMORY : SUCCESS);
 }
 
-static int release(void* memory, int host) {
-  if (!memory) return SUCCESS;
-  pthread_mutex_lock(&lock);
-  struct block** link = &blocks;
-  while (*link && ((*link)->base != memory || ((*link)->type == HOST) != host)) link = &(*link)->next;
-  struct block* block = *link;
-  if (block) {
-    *link = block->next;
-    if (block->type == DEVICE) used[block->device] -= block->size;
-  }
-  pthread_mutex_unlock(&lock);
-  if (!block) return done(INVALID_VALUE);
-  if (block->ours) free(block->base);
-  free(block);
-  return SUCCESS;
-}
+static int release(void* memory, int host) { return done(dlx_sim_release(memory, host) ? INVALID_VALUE : SUCCESS); }
 
 int cudaMalloc(void** out, size_t size) {
   NOTE();
-  return allocate(out, size, DEVICE);
+  return allocate(out, size, DLX_SIM_DEVICE);
 }
 
 int cudaMallocAsync(void** out, size_t size, void* stream) {
   NOTE();
   (void)stream;
-  return allocate(out, size, DEVICE);
+  return allocate(out, size, DLX_SIM_DEVICE);
 }
 
 int cudaMallocManaged(void** out, size_t size, unsigned flags) {
   NOTE();
   (void)flags;
-  return allocate(out, size, MANAGED);
+  return allocate(out, size, DLX_SIM_MANAGED);
 }
 
 int cudaHostAlloc(void** out, size_t size, unsigned flags) {
   NOTE();
   (void)flags;
-  return allocate(out, size, HOST);
+  return allocate(out, size, DLX_SIM_HOST);
 }
 
 int cudaMallocHost(void** out, size_t size) {
   NOTE();
-  return allocate(out, size, HOST);
+  return allocate(out, size, DLX_SIM_HOST);
 }
 
 int cudaFree(void* memory) {
@@ -106,7 +59,7 @@ int cudaFreeHost(void* memory) {
 int cudaHostRegister(void* memory, size_t size, unsigned flags) {
   NOTE();
   (void)flags;
-  return add(memory, size, HOST, 0);
+  return done(dlx_sim_adopt(memory, size, DLX_SIM_HOST, dlx_sim_device) ? OUT_OF_MEMORY : SUCCESS);
 }
 
 int cudaHostUnregister(void* memory) {
@@ -123,15 +76,13 @@ int cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
 
 int cudaMemGetInfo(size_t* unused, size_t* total) {
   NOTE();
-  pthread_mutex_lock(&lock);
-  *total = TOTAL_MEMORY;
-  *unused = TOTAL_MEMORY - used[dlx_sim_device];
-  pthread_mutex_unlock(&lock);
+  *total = DLX_SIM_TOTAL_MEMORY;
+  *unused = DLX_SIM_TOTAL_MEMORY - dlx_sim_used(dlx_sim_device);
   return SUCCESS;
 }
 
 struct pointer_attributes {
-  int type, device;
+  int type, device; /* cudaMemoryType has the numbers of memory.h */
   void *device_pointer, *host_pointer;
 #if DLX_SIM_CUDA_VERSION >= 13000
   long reserved[8];
@@ -142,17 +93,9 @@ int cudaPointerGetAttributes(struct pointer_attributes* out, const void* pointer
   NOTE();
   memset(out, 0, sizeof *out);
   out->device = -2; /* memory that CUDA knows nothing of */
-  out->host_pointer = (void*)pointer;
-  pthread_mutex_lock(&lock);
-  for (struct block* block = blocks; block; block = block->next) {
-    if ((size_t)((const char*)pointer - block->base) >= block->size) continue;
-    out->type = block->type;
-    out->device = block->device;
-    out->device_pointer = (void*)pointer;
-    if (block->type == DEVICE) out->host_pointer = NULL;
-    break;
-  }
-  pthread_mutex_unlock(&lock);
+  out->type = dlx_sim_find(pointer, &out->device);
+  out->device_pointer = out->type ? (void*)pointer : NULL;
+  out->host_pointer = out->type == DLX_SIM_DEVICE ? NULL : (void*)pointer;
   return SUCCESS;
 }
 

@@ -10,6 +10,18 @@ function(dlx_add_core)
   target_link_libraries(dlx_core_${arg_ROW} PRIVATE dlx_build_flags dlx_${arg_ROW}_headers)
 endfunction()
 
+# dlx_place_library(<target> <backend> <folder>)
+#
+# Gives a library its name, and its place below _lib in the build folder and in the installation.
+function(dlx_place_library target backend folder)
+  get_filename_component(name "${DLX_BACKEND_${backend}_FILE}" NAME_WE)
+  get_filename_component(suffix "${DLX_BACKEND_${backend}_FILE}" EXT)
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME "${name}" SUFFIX "${suffix}"
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/_lib/${folder}" LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/exports.map")
+  install(TARGETS ${target} LIBRARY DESTINATION dlx_torch_ext/_lib/${folder} RUNTIME DESTINATION dlx_torch_ext/_lib/${folder})
+endfunction()
+
 # dlx_add_variant(ROW <row> BACKEND <backend> [REQUIRED])
 #
 # The library of one row and one backend, `libdlx_torch_<backend>`, as target dlx_torch_<backend>_<row>; installed to
@@ -35,18 +47,15 @@ function(dlx_add_variant)
   endif()
 
   set(target dlx_torch_${arg_BACKEND}_${arg_ROW})
-  add_library(${target} MODULE "${PROJECT_SOURCE_DIR}/cpp/src/backends/${arg_BACKEND}.cc" $<TARGET_OBJECTS:dlx_core_${arg_ROW}>)
-  target_link_libraries(${target} PRIVATE dlx_build_flags ${prefix}_headers)
+  list(TRANSFORM DLX_BACKEND_${arg_BACKEND}_EXTRA PREPEND "${PROJECT_SOURCE_DIR}/cpp/src/backends/" OUTPUT_VARIABLE extra)
+  add_library(${target} MODULE
+    "${PROJECT_SOURCE_DIR}/cpp/src/backends/${arg_BACKEND}.cc" ${extra} $<TARGET_OBJECTS:dlx_core_${arg_ROW}>)
+  target_link_libraries(${target} PRIVATE dlx_build_flags ${prefix}_headers ${CMAKE_DL_LIBS})
   if(arg_BACKEND STREQUAL "cuda")
     target_link_libraries(${target} PRIVATE ${prefix}_cuda_headers)
   endif()
   foreach(library IN LISTS DLX_BACKEND_${arg_BACKEND}_LINKS)
     target_link_libraries(${target} PRIVATE ${prefix}_${library})
   endforeach()
-  get_filename_component(name "${DLX_BACKEND_${arg_BACKEND}_FILE}" NAME_WE)
-  get_filename_component(suffix "${DLX_BACKEND_${arg_BACKEND}_FILE}" EXT)
-  set_target_properties(${target} PROPERTIES
-    PREFIX "" OUTPUT_NAME "${name}" SUFFIX "${suffix}"
-    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/_lib/${arg_ROW}" LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/exports.map")
-  install(TARGETS ${target} LIBRARY DESTINATION dlx_torch_ext/_lib/${arg_ROW} COMPONENT dlx RUNTIME DESTINATION dlx_torch_ext/_lib/${arg_ROW})
+  dlx_place_library(${target} ${arg_BACKEND} ${arg_ROW})
 endfunction()

@@ -55,8 +55,11 @@ def cmake() -> None:
     lines.append(f'set(DLX_ALL_BACKENDS "{";".join(matrix["backends"])}")')
     for name, backend in matrix["backends"].items():
         lines.append(f'set(DLX_BACKEND_{name}_LINKS "{";".join(backend["links"])}")')
+        lines.append(f'set(DLX_BACKEND_{name}_EXTRA "{";".join(backend.get("extra", []))}")')
         lines.append(f'set(DLX_BACKEND_{name}_PLATFORMS "{";".join(backend["platforms"])}")')
         lines.append(f'set(DLX_BACKEND_{name}_FILE "{library_file(name, system())}")')
+    for name, overlay in matrix["overlay"].items():
+        lines.append(f'set(DLX_OVERLAY_{name}_PLATFORMS "{";".join(overlay["platforms"])}")')
     print("\n".join(lines))
 
 
@@ -78,6 +81,17 @@ def manifest(lib_dir: Path, version: str) -> None:
         }
         for row in matrix["row"]
         for backend in matrix["backends"]
+    ]
+    variants += [
+        {
+            "row": row_directory(None, None),
+            "backend": backend,
+            "torch": None,
+            "cxx11_abi": None,
+            "serves": "overlay",
+            "file": f"{row_directory(None, None)}/{library_file(backend, system())}",
+        }
+        for backend in matrix["overlay"]
     ]
     document = {
         "schema": SCHEMA,

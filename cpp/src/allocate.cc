@@ -24,10 +24,10 @@ static void fill_contiguous(DLTensor* tensor) {
 }
 
 static bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, Error* error) {
-  if (dtype_from_dl(prototype.dtype) == kNoScalarType) {
-    return error->set(ErrorKind::kBufferError, "torch %d.%d has no dtype for DLPack code %u, bits %u, lanes %u",
-                      DLX_TORCH_MAJOR, DLX_TORCH_MINOR, prototype.dtype.code, prototype.dtype.bits,
-                      prototype.dtype.lanes);
+  const int scalar_type = dtype_from_dl(prototype.dtype);
+  if (scalar_type == kNoScalarType) {
+    return error->set(ErrorKind::kBufferError, "this torch has no dtype for DLPack code %u, bits %u, lanes %u",
+                      prototype.dtype.code, prototype.dtype.bits, prototype.dtype.lanes);
   }
   const int64_t element_bytes = dtype_bytes(prototype.dtype);
   const Layout layout = {prototype.ndim, prototype.shape, prototype.strides};
@@ -40,7 +40,8 @@ static bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, 
                       "torch's allocator cannot be asked for %s memory: allocate on kDLCPU or %s",
                       dl_device_name(prototype.device.device_type), dl_device_name(kBackend.dl_device));
   }
-  Owned* owned = make_owned(allocate_memory(torch_device, index, bytes), prototype.ndim);
+  const Geometry geometry = {torch_device, index, scalar_type, prototype.ndim, prototype.shape, prototype.strides, 0};
+  Owned* owned = make_owned(allocate_memory(geometry, bytes), prototype.ndim);
   if (owned == nullptr) return error->set(ErrorKind::kMemoryError, "no memory for %d dimensions", prototype.ndim);
   DLTensor& tensor = owned->managed.dl_tensor;
   tensor.data = bytes == 0 ? nullptr : data_of(owned->memory);

@@ -1,12 +1,8 @@
 #include "errors.h"
 
-#include <c10/util/Exception.h>
-
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <exception>
-#include <new>
 
 #include "python_api.h"
 
@@ -23,22 +19,6 @@ bool Error::set(ErrorKind new_kind, const char* format, ...) {
   // A device's name or an exception of torch's may bring a line break; the promise is one line.
   if (char* end = std::strchr(text, '\n')) *end = '\0';
   return false;
-}
-
-bool Error::set_from_exception(ErrorKind otherwise) {
-  try {
-    throw;
-  } catch (const c10::OutOfMemoryError& error) {
-    return set(ErrorKind::kMemoryError, "%s", error.what_without_backtrace());
-  } catch (const c10::Error& error) {
-    return set(otherwise, "%s", error.what_without_backtrace());
-  } catch (const std::bad_alloc&) {
-    return set(ErrorKind::kMemoryError, "out of memory");
-  } catch (const std::exception& error) {
-    return set(otherwise, "%s", error.what());
-  } catch (...) {
-    return set(otherwise, "torch threw something that is not an exception");
-  }
 }
 
 const char* kind_name(ErrorKind kind) {

@@ -59,6 +59,11 @@ static bool refuse_not_a_tensor(const void* object, Error* error) {
   const int32_t dl_device = device_to_dl(device);
   if (C10_UNLIKELY(dtype.bits == 0 || dl_device == 0)) return refuse(object, tensor, error);
   const int32_t index = device_index_of(tensor);
+  if (C10_UNLIKELY(kBackend.has_plain_layout != nullptr) && device == kBackend.torch_device &&
+      !has_plain_layout(tensor)) {
+    return error->set(ErrorKind::kBufferError,
+                      "cannot export a tensor in a private layout of the %s: cast it to ND first", kBackend.name);
+  }
   char* data = base_of(tensor);
   const int64_t elements = tensor->numel();
   if (C10_UNLIKELY(data == nullptr && elements != 0)) return refuse(object, tensor, error);

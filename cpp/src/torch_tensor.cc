@@ -1,10 +1,13 @@
 #include "torch_tensor.h"
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/empty_ops.h>
+#include <ATen/ops/empty_strided_ops.h>
 #include <c10/core/TensorOptions.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <functional>
+#include <memory>
 
 #include "backends/backend.h"
 #include "devices.h"
@@ -86,17 +89,27 @@ const char* device_type_name(int32_t torch_device) {
   return torch_device >= 0 && torch_device < count ? kNames[torch_device] : "unknown";
 }
 
-// torch creates an accelerator's context and allocator on first use, behind a flag in at::Context that only code in
-// libtorch_cpu reaches without dragging the whole of ATen/Context.h in here. So the first allocation asks for an empty tensor as
-// torch.empty would, with every mode of the dispatcher (FakeTensorMode, functorch, ...) left out.
-static bool warm_up(c10::Device device) {
+static c10::Device device_of(const Geometry& geometry) {
+  const auto type = static_cast<c10::DeviceType>(geometry.torch_device);
+  if (type == c10::DeviceType::CPU) return c10::Device(type);
+  return c10::Device(type, static_cast<c10::DeviceIndex>(geometry.device_index));
+}
+
+// An empty tensor as torch.empty_strided makes it, with every mode of the dispatcher (FakeTensorMode, functorch, ...) left out.
+static at::Tensor ask_dispatcher(c10::IntArrayRef shape, c10::IntArrayRef strides, c10::ScalarType dtype,
+                                 c10::Device device) {
   constexpr c10::DispatchKeySet below(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::BackendSelect);
   constexpr c10::DispatchKeySet modes =
       c10::DispatchKeySet(c10::DispatchKeySet::FULL) - (below | c10::DispatchKeySet(c10::DispatchKey::BackendSelect));
   const c10::impl::ExcludeDispatchKeyGuard guard(modes);
-  const c10::SymInt zero = 0;
-  at::_ops::empty_memory_format::call(c10::SymIntArrayRef(&zero, 1), c10::ScalarType::Byte, c10::kStrided, device,
-                                      std::nullopt, std::nullopt);
+  return at::_ops::empty_strided::call(c10::fromIntArrayRefSlow(shape), c10::fromIntArrayRefSlow(strides), dtype,
+                                       c10::kStrided, device, std::nullopt);
+}
+
+// torch creates an accelerator's context and allocator on first use, behind a flag in at::Context that only code in libtorch_cpu
+// reaches without dragging the whole of ATen/Context.h in here.
+static bool warm_up(c10::Device device) {
+  ask_dispatcher({0}, {1}, c10::ScalarType::Byte, device);
   return true;
 }
 
@@ -114,29 +127,38 @@ class CurrentDevice {
   c10::Device former_;
 };
 
-Memory allocate_memory(int32_t torch_device, int32_t device_index, int64_t bytes) {
-  if (torch_device == kTorchCPU) {
-    c10::Allocator* allocator = c10::GetAllocator(c10::DeviceType::CPU);
-    return Memory(Memory::use_byte_size_t(), bytes, allocator, /*resizable=*/true);
+// Contiguous strides, by torch's rule that a size of 0 counts as 1.
+static c10::SmallVector<int64_t, 5> contiguous_strides(c10::IntArrayRef shape) {
+  c10::SmallVector<int64_t, 5> strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    if (shape[i] > 1) stride *= shape[i];
   }
-  const c10::Device device(static_cast<c10::DeviceType>(torch_device), static_cast<c10::DeviceIndex>(device_index));
+  return strides;
+}
+
+Memory allocate_memory(const Geometry& geometry, int64_t bytes) {
+  if (geometry.torch_device == kTorchCPU) {
+    return Memory(Memory::use_byte_size_t(), bytes, c10::GetAllocator(c10::DeviceType::CPU), /*resizable=*/true);
+  }
+  const c10::Device device = device_of(geometry);
   const CurrentDevice guard(device);
-  static const bool warm = warm_up(device);  // after an exception the next call tries again
-  (void)warm;
-  return Memory(Memory::use_byte_size_t(), bytes, backend_allocator(), /*resizable=*/true);
+  if (kBackend.allocator != nullptr) {
+    static const bool warm = warm_up(device);  // after an exception the next call tries again
+    (void)warm;
+    return Memory(Memory::use_byte_size_t(), bytes, kBackend.allocator(), /*resizable=*/true);
+  }
+  const c10::IntArrayRef shape(geometry.shape, geometry.ndim);
+  const auto contiguous = contiguous_strides(shape);
+  const c10::IntArrayRef strides =
+      geometry.strides == nullptr ? c10::IntArrayRef(contiguous) : c10::IntArrayRef(geometry.strides, geometry.ndim);
+  return ask_dispatcher(shape, strides, static_cast<c10::ScalarType>(geometry.scalar_type), device).storage();
 }
 
-Memory borrow_memory(void* data, int32_t torch_device, int32_t device_index, int64_t bytes) {
-  const auto type = static_cast<c10::DeviceType>(torch_device);
-  const c10::Device device =
-      type == c10::DeviceType::CPU ? c10::Device(type) : c10::Device(type, static_cast<c10::DeviceIndex>(device_index));
-  return Memory(Memory::use_byte_size_t(), bytes, c10::DataPtr(data, device), /*allocator=*/nullptr,
-                /*resizable=*/false);
-}
-
-void hand_over(const Memory& memory, void* context, void (*deleter)(void*)) {
-  c10::DataPtr& pointer = memory.unsafeGetStorageImpl()->_mutable_data_ptr_no_checks();
-  pointer = c10::DataPtr(pointer.get(), context, deleter, pointer.device());
+bool has_plain_layout(Tensor* tensor) {
+  // An at::Tensor is a pointer to its TensorImpl and nothing else; this one borrows it.
+  return kBackend.has_plain_layout(reinterpret_cast<const at::Tensor&>(tensor));
 }
 
 static c10::DispatchKeySet keys_for(const Memory& memory, const Geometry& geometry) {
@@ -166,6 +188,50 @@ PyObject* make_tensor(Memory* memory, const Geometry& geometry) {
     throw;
   }
   if (result == nullptr) *memory = tensor.storage();
+  return result;
+}
+
+// What an accelerator's own from_blob is told to call. Until the tensor is complete it does nothing, so that a failure on the way
+// leaves the memory with the caller.
+struct Release {
+  void* context;
+  void (*deleter)(void*);
+  bool armed;
+};
+
+static PyObject* borrow_through(void* from_blob, void* data, const Geometry& geometry, void* context,
+                                void (*deleter)(void*)) {
+  using FromBlob = at::Tensor (*)(void*, c10::IntArrayRef, c10::IntArrayRef, int64_t, const std::function<void(void*)>&,
+                                  const c10::TensorOptions&, std::optional<c10::Device>);
+  const c10::IntArrayRef shape(geometry.shape, geometry.ndim);
+  const auto contiguous = contiguous_strides(shape);
+  const c10::IntArrayRef strides =
+      geometry.strides == nullptr ? c10::IntArrayRef(contiguous) : c10::IntArrayRef(geometry.strides, geometry.ndim);
+  const c10::Device device = device_of(geometry);
+  const auto options = c10::TensorOptions().dtype(static_cast<c10::ScalarType>(geometry.scalar_type)).device(device);
+  const auto release = std::make_shared<Release>(Release{context, deleter, false});
+  const std::function<void(void*)> call = [release](void*) {
+    if (release->armed) release->deleter(release->context);
+  };
+  const at::Tensor tensor = reinterpret_cast<FromBlob>(from_blob)(data, shape, strides, 0, call, options, device);
+  PyObject* result = THPVariable_Wrap(tensor);
+  release->armed = result != nullptr && deleter != nullptr;
+  return result;
+}
+
+PyObject* borrow_tensor(void* data, int64_t bytes, const Geometry& geometry, void* context, void (*deleter)(void*)) {
+  if (kBackend.from_blob != nullptr && geometry.torch_device == kBackend.torch_device) {
+    return borrow_through(kBackend.from_blob(), data, geometry, context, deleter);
+  }
+  const c10::Device device = device_of(geometry);
+  const Memory memory(Memory::use_byte_size_t(), bytes, c10::DataPtr(data, device), /*allocator=*/nullptr,
+                      /*resizable=*/false);
+  Memory taken = memory;
+  PyObject* result = make_tensor(&taken, geometry);
+  if (result != nullptr && deleter != nullptr) {
+    // Handed over last, so that a failure on the way leaves the memory with the caller.
+    memory.unsafeGetStorageImpl()->_mutable_data_ptr_no_checks() = c10::DataPtr(data, context, deleter, device);
+  }
   return result;
 }
 

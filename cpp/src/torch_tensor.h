@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "errors.h"
+#include "geometry.h"
 #include "python_api.h"
 
 static_assert(DLX_TORCH_MAJOR == 2, "the layouts below are those of torch 2");
@@ -96,30 +97,20 @@ inline char* base_of(Tensor* tensor) {
 const char* scalar_type_name(int scalar_type);
 const char* device_type_name(int32_t torch_device);
 
-// Where a tensor lies, how it is laid out. shape and strides: `ndim` elements each, in elements; strides NULL is contiguous.
-struct Geometry {
-  int32_t torch_device;
-  int32_t device_index;
-  int scalar_type;
-  int32_t ndim;
-  const int64_t* shape;
-  const int64_t* strides;
-  int64_t storage_offset;  // in elements
-};
-
-// Memory of torch's own allocator for `bytes` bytes, not initialised. Leaves the current device as it was, does not go
-// through the dispatcher, needs no GIL. Throws.
-Memory allocate_memory(int32_t torch_device, int32_t device_index, int64_t bytes);
-
-// Memory of somebody else's, nothing to call at its end yet: see hand_over. Throws.
-Memory borrow_memory(void* data, int32_t torch_device, int32_t device_index, int64_t bytes);
-
-// From now on `deleter(context)` runs when the last owner of `memory` is gone. Does not fail.
-void hand_over(const Memory& memory, void* context, void (*deleter)(void*));
+// Memory for `geometry`, `bytes` bytes long, as torch makes it for its own tensors; not initialised. Leaves the current device as
+// it was, reaches no dispatch mode, needs no GIL. Throws.
+Memory allocate_memory(const Geometry& geometry, int64_t bytes);
 
 // A new torch.Tensor that takes over `*memory`; a new reference. NULL with a Python exception set, or throws; then *memory is as it
 // was. Needs the GIL.
 PyObject* make_tensor(Memory* memory, const Geometry& geometry);
+
+// A new torch.Tensor on somebody else's memory, `bytes` bytes from `data` on; a new reference. `deleter(context)`, where there is
+// one, runs once, with the last owner of the memory. NULL with a Python exception set, or throws; then it never runs. Needs the GIL.
+PyObject* borrow_tensor(void* data, int64_t bytes, const Geometry& geometry, void* context, void (*deleter)(void*));
+
+// False where the accelerator keeps the tensor in a layout of its own, which sizes and strides do not describe. May throw.
+bool has_plain_layout(Tensor* tensor);
 
 inline char* data_of(const Memory& memory) {
   return static_cast<char*>(memory.unsafeGetStorageImpl()->_mutable_data_ptr_no_checks().get());

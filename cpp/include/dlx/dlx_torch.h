@@ -1,7 +1,8 @@
 /*
- * What every libdlx_torch_<backend> exports: who it is, and its DLPack exchange table.
+ * What every libdlx_torch_<backend> exports: who it is, and a DLPack exchange table, either a whole one (dlx_torch_exchange_api) or
+ * one that replaces parts of torch's own (dlx_torch_overlay).
  *
- * Both functions are plain C, take no lock, set no Python exception and may be called from any thread, with or without
+ * The functions are plain C, take no lock, set no Python exception and may be called from any thread, with or without
  * the GIL. What they return is static: it lives as long as the process and is never freed by the caller.
  */
 #ifndef DLX_DLX_TORCH_H_
@@ -48,6 +49,12 @@ DLX_TORCH_API const DLXTorchBuildInfo* dlx_torch_build_info(void);
  * Returns NULL if pyobject_size is not a size that a PyObject can have. Every later call must give the same size.
  */
 DLX_TORCH_API const DLPackExchangeAPI* dlx_torch_exchange_api(uint32_t pyobject_size);
+
+/*
+ * A table that forwards to torch's own, `upstream`, and replaces what is wrong there on Ascend: the stream and the import of kDLExtDev.
+ * `upstream` stays untouched, and must live as long as the process. NULL if it is NULL or of another DLPack major version.
+ */
+DLX_TORCH_API const DLPackExchangeAPI* dlx_torch_overlay(const DLPackExchangeAPI* upstream);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 
+namespace at {
+class Tensor;
+}
 namespace c10 {
 struct Allocator;
 }
@@ -17,18 +20,24 @@ struct Backend {
   int32_t dl_device;        // DLDeviceType its tensors are exported as
   int32_t dl_device_alias;  // a second DLDeviceType for the same memory, or 0
   int32_t dl_managed;       // DLDeviceType of memory that host and device share, or 0
+
+  // The allocator of torch's own tensors on this device. NULL where only torch's dispatcher makes a storage of the right class.
+  c10::Allocator* (*allocator)();
+
+  // The address of this accelerator's own from_blob (torch_tensor.cc has its type). NULL where a storage of c10's class serves.
+  void* (*from_blob)();
+
+  // Whether the memory of a tensor on this device is what its sizes and strides say. NULL where it always is.
+  bool (*has_plain_layout)(const at::Tensor& tensor);
 };
 
 extern const Backend kBackend;
 
-// How many devices there are; 0 without a driver. The first call may ask the driver, later ones do not.
-int32_t backend_device_count() noexcept;
+// How many devices there are; 0 without a driver. The first call may ask the driver, later ones do not. May throw.
+int32_t backend_device_count();
 
 // The calling thread's current stream on device `index`, which the caller has checked to be in range. May throw.
 void* backend_stream(int32_t index);
-
-// The allocator of torch's own tensors on this backend's device. May throw.
-c10::Allocator* backend_allocator();
 
 }  // namespace dlx
 

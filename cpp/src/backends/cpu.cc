@@ -1,17 +1,16 @@
 // Host memory only: there is no stream, and one device.
-#include "backends/backend.h"
-
 #include <c10/core/CPUAllocator.h>
 #include <dlpack/dlpack.h>
 
+#include "backends/backend.h"
+
 namespace dlx {
 
-const Backend kBackend = {"cpu", static_cast<int32_t>(c10::DeviceType::CPU), kDLCPU, 0, 0};
+const Backend kBackend = {
+    "cpu", static_cast<int32_t>(c10::DeviceType::CPU), kDLCPU, 0, 0, &c10::GetCPUAllocator, nullptr, nullptr};
 
-int32_t backend_device_count() noexcept { return 1; }
+int32_t backend_device_count() { return 1; }
 
 void* backend_stream(int32_t) { return nullptr; }
-
-c10::Allocator* backend_allocator() { return c10::GetCPUAllocator(); }
 
 }  // namespace dlx

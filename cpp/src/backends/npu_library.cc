@@ -1,0 +1,62 @@
+#include "backends/npu_library.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include "glibc.h"
+
+namespace dlx {
+
+template <typename Pointer>
+static void bind(void* library, const char* name, Pointer* pointer) {
+  void* address = dlsym(library, name);
+  if (address == nullptr) throw std::runtime_error(std::string("this libtorch_npu does not export ") + name);
+  std::memcpy(pointer, &address, sizeof(address));
+}
+
+static void bind_all(NpuLibrary* bound) {
+  void* library = dlopen("libtorch_npu.so", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) throw std::runtime_error("libtorch_npu is not loaded: import torch_npu first");
+  bind(library, "_ZN7c10_npu12device_countEv", &bound->device_count);
+  bind(library, "_ZN7c10_npu19getCurrentNPUStreamEa", &bound->current_stream);
+  bind(library, "_ZNK7c10_npu9NPUStream6streamEv", &bound->drained);
+  bind(library, "_ZNK7c10_npu9NPUStream6streamEb", &bound->undrained);
+  bind(library,
+       "_ZN6at_npu6native9from_blobEPvN3c108ArrayRefIlEES4_lRKSt8functionIFvS1_EERKNS2_13TensorOptionsESt8optionalINS2_"
+       "6DeviceEE",
+       &bound->from_blob);
+  bind(library, "_ZN6at_npu6native14get_npu_formatERKN2at6TensorE", &bound->format);
+}
+
+const NpuLibrary& npu_library() {
+  static NpuLibrary bound;
+  static std::atomic<bool> ready{false};
+  static std::mutex mutex;
+  if (!ready.load(std::memory_order_acquire)) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    bind_all(&bound);
+    ready.store(true, std::memory_order_release);
+  }
+  return bound;
+}
+
+void* npu_stream(int32_t index) {
+  static const bool drain = [] {
+    const char* setting = std::getenv("DLX_TORCH_NPU_DRAIN");
+    return setting == nullptr || std::strcmp(setting, "0") != 0;
+  }();
+  const NpuLibrary& library = npu_library();
+  const NpuStream current = library.current_stream(static_cast<int8_t>(index));
+  void* stream = drain ? library.drained(&current) : library.undrained(&current, false);
+  if (stream == nullptr) {
+    throw std::runtime_error(
+        "the host task queue of the NPU has failed, so there is no stream: torch.npu.synchronize() tells why");
+  }
+  return stream;
+}
+
+}  // namespace dlx

@@ -1,0 +1,42 @@
+#include "incoming.h"
+
+#include "dtypes.h"
+#include "layout.h"
+
+namespace dlx {
+
+bool check_incoming(const DLManagedTensorVersioned* managed, Geometry* geometry, char** data, int64_t* bytes,
+                    Error* error) {
+  if (managed == nullptr) return error->set(ErrorKind::kValueError, "the managed tensor is NULL");
+  if (managed->version.major != DLPACK_MAJOR_VERSION) {
+    return error->set(ErrorKind::kBufferError,
+                      "a managed tensor of DLPack version %u.%u, this library reads version %u", managed->version.major,
+                      managed->version.minor, DLPACK_MAJOR_VERSION);
+  }
+  const DLTensor& tensor = managed->dl_tensor;
+  geometry->scalar_type = dtype_from_dl(tensor.dtype);
+  if (geometry->scalar_type == kNoScalarType) {
+    return error->set(ErrorKind::kBufferError, "this torch has no dtype for DLPack code %u, bits %u, lanes %u",
+                      tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes);
+  }
+  int64_t elements;
+  const Layout layout = {tensor.ndim, tensor.shape, tensor.strides};
+  if (!check_layout(layout, dtype_bytes(tensor.dtype), &elements, bytes, error)) return false;
+  if (tensor.data == nullptr && elements != 0) {
+    return error->set(ErrorKind::kValueError, "data is NULL where the shape has %lld elements",
+                      static_cast<long long>(elements));
+  }
+  uintptr_t first, end;
+  if (__builtin_add_overflow(reinterpret_cast<uintptr_t>(tensor.data), tensor.byte_offset, &first) ||
+      __builtin_add_overflow(first, static_cast<uintptr_t>(*bytes), &end)) {
+    return error->set(ErrorKind::kValueError, "data, byte_offset and shape reach past the end of the address space");
+  }
+  *data = reinterpret_cast<char*>(first);
+  geometry->ndim = tensor.ndim;
+  geometry->shape = tensor.shape;
+  geometry->strides = tensor.strides;
+  geometry->storage_offset = 0;
+  return true;
+}
+
+}  // namespace dlx

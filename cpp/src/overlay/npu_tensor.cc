@@ -1,0 +1,119 @@
+#include "overlay/npu_tensor.h"
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "backends/npu_library.h"
+#include "devices.h"
+#include "glibc.h"
+#include "python_api.h"
+
+namespace dlx {
+namespace {
+
+// The layout of c10's classes, unchanged since torch 1.8: c10/util/ArrayRef.h, c10/core/Device.h, c10/core/TensorOptions.h.
+struct ArrayRef {
+  const int64_t* data;
+  size_t size;
+};
+
+struct Device {
+  int8_t type;
+  int8_t index;
+};
+
+struct TensorOptions {
+  Device device;
+  uint16_t dtype;        // caffe2::TypeMeta's index: the ScalarType for every type in dtypes.h
+  int8_t layout;         // 0: strided
+  int8_t memory_format;  // 0: contiguous
+  uint8_t flags;         // one bit each: requires_grad, pinned_memory, then has_device, has_dtype, has_layout, ...
+};
+static_assert(sizeof(TensorOptions) == 8);
+constexpr uint8_t kHasDeviceAndDtype = 1 << 2 | 1 << 3;
+
+// An at::Tensor, which from_blob returns through memory because it has a destructor. Its one pointer is moved into Python.
+struct TensorHandle {
+  ~TensorHandle() {}
+  void* impl;
+};
+
+using FromBlob = TensorHandle (*)(void*, ArrayRef, ArrayRef, int64_t, const std::function<void(void*)>&,
+                                  const TensorOptions&, std::optional<Device>);
+using Wrap = PyObject* (*)(TensorHandle&&);
+
+// THPVariable_Wrap(at::TensorBase&&), exported from torch 2.10 on, which is where the overlay begins.
+Wrap find_wrap() {
+  void* library = dlopen("libtorch_python.so", RTLD_NOW | RTLD_NOLOAD);
+  void* address = library == nullptr ? nullptr : dlsym(library, "_Z16THPVariable_WrapON2at10TensorBaseE");
+  if (address == nullptr) throw std::runtime_error("this torch does not export THPVariable_Wrap(at::TensorBase&&)");
+  Wrap wrap;
+  std::memcpy(&wrap, &address, sizeof(wrap));
+  return wrap;
+}
+
+bool same(const DLTensor& made, const DLTensor& asked, const void* data) {
+  if (made.ndim != asked.ndim || std::memcmp(&made.dtype, &asked.dtype, sizeof(made.dtype)) != 0) return false;
+  if (made.device.device_type != asked.device.device_type || made.device.device_id != asked.device.device_id)
+    return false;
+  int64_t elements = 1;
+  for (int32_t i = 0; i < asked.ndim; ++i) {
+    if (made.shape[i] != asked.shape[i]) return false;
+    elements *= asked.shape[i];
+  }
+  return elements == 0 || static_cast<char*>(made.data) + made.byte_offset == data;
+}
+
+// What the new storage calls at its end, once the tensor is complete.
+struct Release {
+  DLManagedTensorVersioned* managed;
+  bool armed;
+};
+
+std::vector<int64_t> strides_of(const Geometry& geometry) {
+  if (geometry.strides != nullptr) return std::vector<int64_t>(geometry.strides, geometry.strides + geometry.ndim);
+  std::vector<int64_t> strides(geometry.ndim);
+  int64_t stride = 1;
+  for (int32_t i = geometry.ndim; i-- > 0;) {
+    strides[i] = stride;
+    if (geometry.shape[i] > 1) stride *= geometry.shape[i];
+  }
+  return strides;
+}
+
+}  // namespace
+
+void* make_npu_tensor(const DLPackExchangeAPI& upstream, DLManagedTensorVersioned* managed, void* data,
+                      const Geometry& geometry, Error* error) {
+  static const Wrap wrap = find_wrap();
+  FromBlob from_blob;
+  std::memcpy(&from_blob, &npu_library().from_blob, sizeof(from_blob));
+
+  const std::vector<int64_t> strides = strides_of(geometry);
+  const auto release = std::make_shared<Release>(Release{managed, false});
+  const std::function<void(void*)> call = [release](void*) {
+    if (release->armed) release->managed->deleter(release->managed);
+  };
+  const Device device = {kTorchPrivateUse1, static_cast<int8_t>(geometry.device_index)};
+  const TensorOptions options = {device, static_cast<uint16_t>(geometry.scalar_type), 0, 0, kHasDeviceAndDtype};
+  const auto ndim = static_cast<size_t>(geometry.ndim);
+  TensorHandle tensor = from_blob(data, {geometry.shape, ndim}, {strides.data(), ndim}, 0, call, options, device);
+  PyObject* result = wrap(std::move(tensor));
+  if (result == nullptr) throw std::runtime_error("torch could not make a Python object for the tensor");
+
+  DLTensor made;
+  if (upstream.dltensor_from_py_object_no_sync(result, &made) != 0 || !same(made, managed->dl_tensor, data)) {
+    Py_DecRef(result);
+    error->set(ErrorKind::kRuntimeError,
+               "torch_npu's from_blob made another tensor than was asked for: this torch_npu is unknown");
+    return nullptr;
+  }
+  release->armed = managed->deleter != nullptr;
+  return result;
+}
+
+}  // namespace dlx

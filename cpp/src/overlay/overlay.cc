@@ -1,0 +1,78 @@
+// The table for a torch that has one already and runs on Ascend: torch's own five functions, with the stream and the import of
+// kDLExtDev replaced. Everything else is torch's pointer itself, so it costs nothing and changes nothing.
+//
+// No torch header and no torch symbol is used, so that one library serves torch 2.10 and whatever comes.
+#include <dlx/dlx_torch.h>
+
+#include "backends/backend.h"
+#include "backends/npu_library.h"
+#include "devices.h"
+#include "errors.h"
+#include "incoming.h"
+#include "overlay/npu_tensor.h"
+
+namespace dlx {
+
+const Backend kBackend = {"torch_npu", kTorchPrivateUse1, kDLExtDev, 0, 0, nullptr, nullptr, nullptr};
+
+int32_t backend_device_count() { return npu_library().device_count(); }
+
+static const DLPackExchangeAPI* g_upstream = nullptr;
+
+static int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_current_stream) noexcept {
+  if (device_type != kDLExtDev) return g_upstream->current_work_stream(device_type, device_id, out_current_stream);
+  Error error;
+  try {
+    if (check_device_index(device_type, device_id, ErrorKind::kRuntimeError, &error)) {
+      *out_current_stream = npu_stream(device_id);
+      return 0;
+    }
+  } catch (...) {
+    error.set_from_exception(ErrorKind::kRuntimeError);
+  }
+  return raise(error);
+}
+
+static int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* managed, void** out_py_object) noexcept {
+  if (managed == nullptr || managed->version.major != DLPACK_MAJOR_VERSION ||
+      managed->dl_tensor.device.device_type != kDLExtDev) {
+    return g_upstream->managed_tensor_to_py_object_no_sync(managed, out_py_object);
+  }
+  Error error;
+  try {
+    Geometry geometry;
+    char* data = nullptr;
+    int64_t bytes = 0;
+    if (check_incoming(managed, &geometry, &data, &bytes, &error) &&
+        device_from_dl(managed->dl_tensor.device, &geometry.torch_device, &geometry.device_index, &error)) {
+      void* tensor = make_npu_tensor(*g_upstream, managed, data, geometry, &error);
+      if (tensor != nullptr) {
+        *out_py_object = tensor;
+        return 0;
+      }
+    }
+  } catch (...) {
+    error.set_from_exception(ErrorKind::kRuntimeError);
+  }
+  return raise(error);
+}
+
+}  // namespace dlx
+
+const DLXTorchBuildInfo* dlx_torch_build_info(void) {
+  static const DLXTorchBuildInfo info = {
+      sizeof(DLXTorchBuildInfo), DLX_TORCH_ABI,       dlx::kBackend.name, DLX_VERSION, 0, 0, 1,
+      DLPACK_MAJOR_VERSION,      DLPACK_MINOR_VERSION};
+  return &info;
+}
+
+const DLPackExchangeAPI* dlx_torch_overlay(const DLPackExchangeAPI* upstream) {
+  static DLPackExchangeAPI table;
+  if (upstream == nullptr || upstream->header.version.major != DLPACK_MAJOR_VERSION) return nullptr;
+  dlx::g_upstream = upstream;
+  table = *upstream;
+  table.header.prev_api = nullptr;
+  table.managed_tensor_to_py_object_no_sync = &dlx::managed_tensor_to_py_object_no_sync;
+  table.current_work_stream = &dlx::current_work_stream;
+  return &table;
+}

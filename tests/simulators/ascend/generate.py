@@ -1,0 +1,54 @@
+"""Builds, for one installed torch_npu, the folder of simulated CANN libraries that it loads."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.simulators import elf
+from tests.simulators.vendor import Library, Vendor, facts, shared_libraries
+
+ASCEND = Vendor("ascend")
+
+RUNTIME = "libascendcl.so"  # every undefined function of torch_npu is found here, whichever library CANN has it in
+OPERATORS = "libopapi.so"  # opened by name: aclnnAdd and its like, an operator each
+_ASKED = re.compile(r"acl[A-Za-z]|rt[A-Z]|Msprof|Hccl")
+# Functions that torch_npu looks up by name at run time: the names are among its strings.
+_LOOKED_UP = re.compile(rb"(?<=\0)acl[A-Za-z]+[A-Z]\w+(?=\0)")
+_OPERATOR = re.compile(r"aclnn|acl(Create|Destroy)(Tensor|TensorList|Scalar|ScalarList|(Int|Bool|Float)Array)$")
+_ANSWERS = re.compile(r"acl(?!nn).*(Get|Query|Peek|CreateSubComm)")
+
+
+
+def build(torch_npu_dir: Path, out: Path) -> Path:
+    """Return the folder of simulated libraries for a torch_npu package folder, building it in `out` if need be.
+
+    torch_npu is read as files, not imported. Several torch_npu installations and several processes may share `out`.
+    Raises ValueError where the folder holds no torch_npu, RuntimeError where the C compiler fails.
+    """
+    torch_npu_dir = Path(torch_npu_dir)
+    version = facts(torch_npu_dir, "torch_npu").get("__version__")
+    files = shared_libraries(torch_npu_dir / "lib")
+    return ASCEND.build(out, f"torch_npu{version}", files, lambda: wanted(files))
+
+
+def wanted(files: list[Path]) -> list[Library]:
+    """Return the CANN libraries that torch_npu loads, with what it asks of them.
+
+    A function that is looked up by name and answers through pointers (Get, Query) is there only where bodies/ defines
+    it, since a stub would leave them as they were: torch_npu takes it for a CANN that lacks the function.
+    """
+    # libop_plugin_atb needs libatb, of a package that is not part of CANN, and stays unloadable without it.
+    needs = [elf.read(path) for path in files if "atb" not in path.name]
+    # CANN's libraries have no version in their names, as system libraries have; torch's own are not among these.
+    cann = re.compile(r"lib(acl|ascend|ge_|graph|hccl)\w*\.so")
+    loaded = {name for need in needs for name in need.libraries if cann.fullmatch(name)}
+    asked = {symbol for need in needs for symbol, library, _ in need.symbols if not library and _ASKED.match(symbol)}
+    looked_up = {name.decode() for path in files for name in _LOOKED_UP.findall(path.read_bytes())} - asked
+    acting = {name for name in looked_up if not _ANSWERS.match(name)}
+    operators = {name for name in acting if _OPERATOR.match(name)}
+    return [
+        Library(RUNTIME, {None: asked | (acting - operators)}, ASCEND.sources(RUNTIME)),
+        *(Library(name, {}, (), (RUNTIME,)) for name in sorted(loaded - {RUNTIME})),
+        Library(OPERATORS, {None: operators}, ASCEND.sources(OPERATORS), (RUNTIME,)),
+    ]

@@ -10,7 +10,7 @@ from . import _elf
 from ._dlpack import FUNCTIONS, VERSION, DLPackExchangeAPI
 from ._facts import Facts
 from ._record import Record
-from ._resolve import Candidate, Rejected
+from ._resolve import NAMED, Candidate, Rejected
 
 # The number of the C interface in dlx/dlx_torch.h; it changes with that header, never with the package's version.
 ABI = 1
@@ -51,7 +51,7 @@ def load(candidate: Candidate, facts: Facts) -> Library | Rejected:
     try:
         return _open(path, candidate, facts)
     except FileNotFoundError:
-        return Rejected(f"{path} does not exist: reinstall dlx-torch-ext")
+        return Rejected(f"{path} does not exist: {_advice(candidate)}")
     except (OSError, ValueError) as error:
         words = str(error).strip().splitlines() or [type(error).__name__]
         return Rejected(f"{path} cannot be loaded: {words[0]}")
@@ -62,7 +62,7 @@ def _open(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
     if path not in _handles:
         flaw = _elf.problem(path, facts.machine) if facts.system == "linux" else ""
         if flaw:
-            return Rejected(f"{path} is {flaw}: reinstall dlx-torch-ext")
+            return Rejected(f"{path} is {flaw}: {_advice(candidate)}")
         _handles[path] = ctypes.PyDLL(path)
     handle = _handles[path]
     try:
@@ -84,13 +84,17 @@ def _open(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
     return Library(path, version.decode(errors="replace"), table)
 
 
+def _advice(candidate: Candidate) -> str:
+    return f"correct {NAMED}" if candidate.name == NAMED else "reinstall dlx-torch-ext"
+
+
 def _mismatch(address: int | None, candidate: Candidate, facts: Facts) -> str:
     """Why the library described at `address` does not belong to this torch, or ""."""
     if not address:
         return "does not say what it was built for"
     info = _BuildInfo.from_address(address)
     if info.struct_size < ctypes.sizeof(_BuildInfo) or info.abi != ABI:
-        return f"has interface number {info.abi}, this package speaks {ABI}: reinstall dlx-torch-ext"
+        return f"has interface number {info.abi}, this package speaks {ABI}: {_advice(candidate)}"
     backend = (info.backend or b"").decode(errors="replace")
     if backend != candidate.backend:
         return f"was built for {backend or 'no backend'}, needed here is {candidate.backend}"

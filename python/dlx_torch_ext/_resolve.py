@@ -11,6 +11,7 @@ from ._settings import DLX
 from ._variants import Manifest, Variant
 
 OLDEST = (2, 4)
+NAMED = "DLX_TORCH_LIBRARY"
 
 
 class Accepted(Record):
@@ -114,10 +115,10 @@ def _prefers_ours(facts: Facts) -> bool:
 def _named(facts: Facts) -> Iterator[Candidate]:
     path = facts.settings.library
     if path:
-        verdict: Verdict = Accepted(f"DLX_TORCH_LIBRARY names {path}")
+        verdict: Verdict = Accepted(f"{NAMED} names {path}")
         if facts.series is None or facts.cxx11_abi is None:
             verdict = Rejected("this torch does not tell its version and C++ ABI, so no library can be compared")
-        yield Candidate("DLX_TORCH_LIBRARY", "dlx", verdict, wanted_backend(facts), path)
+        yield Candidate(NAMED, "dlx", verdict, wanted_backend(facts), path)
 
 
 def _overlays(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:

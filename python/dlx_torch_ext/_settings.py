@@ -45,8 +45,8 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         disable=_flag(environment.get("DLX_TORCH_DISABLE"), default=False),
         autoload=_flag(environment.get("DLX_TORCH_AUTOLOAD"), default=True),
         prefer=prefer,
-        library=environment.get("DLX_TORCH_LIBRARY", ""),
-        cache_dir=environment.get("DLX_TORCH_CACHE_DIR", ""),
+        library=_path(environment.get("DLX_TORCH_LIBRARY")),
+        cache_dir=_path(environment.get("DLX_TORCH_CACHE_DIR")),
         npu_drain=_flag(environment.get("DLX_TORCH_NPU_DRAIN"), default=True),
         problem=problem,
     )
@@ -56,3 +56,7 @@ def _flag(value: str | None, *, default: bool) -> bool:
     if not value:
         return default
     return value.strip().lower() not in _OFF
+
+
+def _path(value: str | None) -> str:
+    return os.path.abspath(os.path.expanduser(value)) if value else ""

@@ -74,7 +74,11 @@ class Site:
 
     def torch(self, expression: str, autoload: bool = True) -> None:
         """(Re)writes torch.py. With `autoload` it ends as torch's own import does."""
-        lines = ["import sys", "from tests.support import fake_torch", f"sys.modules[__name__] = {expression}"]
+        lines = [
+            "from tests.support import fake_torch",
+            f"_made = vars({expression})",
+            "globals().update({name: _made[name] for name in _made if name == '__version__' or name[:2] != '__'})",
+        ]
         if expression == NO_TORCH:
             lines, autoload = ["raise ModuleNotFoundError('No module named torch', name='torch')"], False
         if autoload:

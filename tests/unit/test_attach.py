@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import threading
 import types
-import warnings
 from pathlib import Path
 from typing import Any, Callable
 
 import dlx_torch_ext as dlx
 import pytest
-from dlx_torch_ext import _attach, _capsule
+from dlx_torch_ext import _capsule
 
 from tests.support import fake_torch, stub
-from tests.support.installation import entry, matrix
+from tests.support.installation import Site, entry, matrix
 from tests.support.structs import DLPackExchangeAPI
 
 NEW, LEGACY = "__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__"
@@ -378,72 +377,27 @@ def _run_in_threads(work: Callable[[], None], count: int) -> None:
     assert errors == []
 
 
-class TestTooLate:
-    """tvm-ffi keeps, for each type, the way it found first."""
+def test_attaching_while_another_thread_imports_torch(tmp_path: Path) -> None:
+    site = Site(tmp_path, ROW, "[__import__('time').sleep(0.2), fake_torch.torch(whole=True)][1]")
+    finished = site.run(
+        """
+        import json, threading
+        import dlx_torch_ext as dlx
+        seen = []
 
-    @pytest.fixture
-    def conjugate(self, torch: Any) -> Any:
-        torch.Tensor.conj = lambda self: self
-        return torch
+        def importing():
+            import torch
+            seen.append(dlx.status().provider)
 
-    @staticmethod
-    def _tvm_ffi(array: Callable[[Any], Any]) -> Any:
-        module: Any = types.ModuleType("tvm_ffi")
-        module.__spec__ = types.SimpleNamespace(_initializing=False)
-        module.get_global_func = lambda name: {"ffi.Array": array}[name]
-        return module
+        def attaching():
+            seen.append(dlx.attach().provider)
 
-    @staticmethod
-    def _refuse(_: Any) -> None:
-        raise BufferError("dlx-torch: cannot export a conjugate view")
-
-    def test_a_way_that_is_not_ours_warns_once_at_the_caller(self, conjugate: Any, place: Place) -> None:
-        place(self._tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
-        with pytest.warns(RuntimeWarning, match="after tvm-ffi had seen") as caught:
-            dlx.attach()
-        assert [warning.filename for warning in caught] == [__file__]
-        dlx.detach()
-        dlx.attach()
-
-    def test_a_refusal_in_other_words_warns(self, conjugate: Any, place: Place) -> None:
-        def refuse(_: Any) -> None:
-            raise BufferError("Can't export to DLPack")
-
-        place(self._tvm_ffi(refuse), "tvm_ffi")
-        with pytest.warns(RuntimeWarning, match="after tvm-ffi had seen"):
-            dlx.attach()
-
-    def test_our_own_refusal_does_not(self, conjugate: Any, place: Place) -> None:
-        place(self._tvm_ffi(self._refuse), "tvm_ffi")
-        dlx.attach()
-
-    def test_a_warning_made_an_error_comes_after_the_table(self, conjugate: Any, place: Place) -> None:
-        place(self._tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            with pytest.raises(RuntimeWarning):
-                dlx.attach()
-        assert dlx.status().provider == "dlx"
-
-    @pytest.mark.parametrize("spoil", ["initializing", "no function", "skipped", "no conj"])
-    def test_any_doubt_is_no_warning(
-        self, spoil: str, conjugate: Any, place: Place, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        module = place(self._tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
-        if spoil == "initializing":
-            module.__spec__ = types.SimpleNamespace(_initializing=True)
-        elif spoil == "no function":
-            del module.get_global_func
-        elif spoil == "skipped":
-            monkeypatch.setenv("TVM_FFI_SKIP_DLPACK_C_EXCHANGE_API", "1")
-        else:
-            del conjugate.Tensor.conj
-        assert dlx.attach().provider == "dlx"
-
-    def test_nothing_attached_asks_nothing(self, upstream: Any, place: Place) -> None:
-        def fail(_: Any) -> None:
-            raise AssertionError("tvm-ffi was asked")
-
-        place(self._tvm_ffi(fail), "tvm_ffi")
-        dlx.attach()
-        assert _attach._warned is False
+        threads = [threading.Thread(target=work) for work in (importing, attaching) * 3]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print(json.dumps(seen))
+        """
+    )
+    assert finished.value == ["dlx"] * 6

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from dlx_torch_ext._settings import Settings, read_settings
 
@@ -21,6 +23,13 @@ def test_switches(value: str, on: bool) -> None:
 def test_values() -> None:
     settings = read_settings({"DLX_TORCH_PREFER": "dlx", "DLX_TORCH_LIBRARY": "/a.so", "DLX_TORCH_CACHE_DIR": "/cache"})
     assert settings == Settings(prefer="dlx", library="/a.so", cache_dir="/cache")
+
+
+def test_paths_are_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    settings = read_settings({"DLX_TORCH_LIBRARY": "own.so", "DLX_TORCH_CACHE_DIR": "~/cache"})
+    assert settings == Settings(library=str(tmp_path / "own.so"), cache_dir=str(tmp_path / "home" / "cache"))
 
 
 def test_a_preference_nobody_knows_is_told_and_not_followed() -> None:

@@ -67,21 +67,28 @@ def _open(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
     handle = _handles[path]
     try:
         build_info = handle.dlx_torch_build_info
-        exchange_api = handle.dlx_torch_exchange_api
+        make_table = handle.dlx_torch_overlay if candidate.provider == "overlay" else handle.dlx_torch_exchange_api
     except AttributeError as error:
         return Rejected(f"{path} is no library of dlx-torch-ext: {error}")
     build_info.argtypes, build_info.restype = [], ctypes.c_void_p
-    exchange_api.argtypes, exchange_api.restype = [ctypes.c_uint32], ctypes.c_void_p
+    make_table.restype = ctypes.c_void_p
     address = build_info()
     flaw = _mismatch(address, candidate, facts)
     if flaw:
         return Rejected(f"{path} {flaw}")
-    table = exchange_api(object.__basicsize__)
-    flaw = _table_flaw(table)
+    table = make_table(_argument(candidate, facts))
+    flaw = _table_flaw(table, candidate)
     if flaw:
         return Rejected(f"{path} {flaw}")
     version = _BuildInfo.from_address(address).version or b""
     return Library(path, version.decode(errors="replace"), table)
+
+
+def _argument(candidate: Candidate, facts: Facts) -> ctypes.c_uint32 | ctypes.c_void_p:
+    """What a table is made from: the size of PyObject, or, for an overlay, torch's own table."""
+    if candidate.provider == "overlay":
+        return ctypes.c_void_p(facts.table.address if facts.table else None)
+    return ctypes.c_uint32(object.__basicsize__)
 
 
 def _advice(candidate: Candidate) -> str:
@@ -107,7 +114,9 @@ def _mismatch(address: int | None, candidate: Candidate, facts: Facts) -> str:
     return _version_flaw(info.dlpack_major, info.dlpack_minor)
 
 
-def _table_flaw(table: int | None) -> str:
+def _table_flaw(table: int | None, candidate: Candidate) -> str:
+    if not table and candidate.provider == "overlay":
+        return f"cannot be laid over torch's own table, which is not one of DLPack {VERSION[0]}"
     if not table:
         return f"has no table for a Python whose objects have {object.__basicsize__} bytes"
     api = DLPackExchangeAPI.from_address(table)

@@ -1,0 +1,183 @@
+"""torch's own world still works with the table attached: what compiles, copies, pickles, forks, overrides and lists tensors."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import io
+import multiprocessing
+import pickle
+from typing import Any
+
+import dlx_torch_ext
+import pytest
+import torch
+import torch.overrides
+
+from tests.support import child
+from tests.support.table import load
+from tests.support.tensors import T, Plain
+
+ATTRIBUTES = ("__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__")
+PROVIDER = dlx_torch_ext.attach().provider
+
+
+def test_there_is_a_table() -> None:
+    assert hasattr(torch.Tensor, ATTRIBUTES[0])
+
+
+# A process of its own: the compiler starts threads and workers, which no later test of this one may inherit.
+COMPILE = """
+import torch, dlx_torch_ext
+dlx_torch_ext.attach()
+
+def f(x, y):
+    return torch.relu(x @ y) + x.sum()
+
+x, y = torch.randn(4, 4), torch.randn(4, 4)
+torch.testing.assert_close(torch.compile(f, fullgraph=True)(x, y), f(x, y))
+layer = torch.nn.Linear(4, 2)
+exported = torch.export.export(layer, (y,))
+torch.testing.assert_close(exported.module()(y), layer(y))
+print("true")
+"""
+# One compiler at a time, no headers compiled beforehand, no trial of the processor's vector units: one function is enough.
+COMPILE_ENVIRONMENT = {
+    "TORCHINDUCTOR_COMPILE_THREADS": "1",
+    "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
+    "TORCHINDUCTOR_VEC_ISA_OK": "0",
+}
+
+
+def test_compile_and_export() -> None:
+    assert child.run(COMPILE, env=COMPILE_ENVIRONMENT).value
+
+
+TENSORS: dict[str, Any] = {
+    "tensor": lambda: T.arange(6.0).reshape(2, 3),
+    "view": lambda: T.arange(6.0).reshape(2, 3).t()[1:],
+    "parameter": lambda: T.nn.Parameter(T.arange(3.0)),
+    "requires_grad": lambda: T.arange(3.0).requires_grad_(),
+}
+
+
+@pytest.mark.parametrize("kind", TENSORS)
+def test_copies_and_pickles(kind: str) -> None:
+    tensor = TENSORS[kind]()
+    load_whole = io.BytesIO()
+    T.save(tensor, load_whole)
+    load_whole.seek(0)
+    for again in (
+        copy.copy(tensor),
+        copy.deepcopy(tensor),
+        pickle.loads(pickle.dumps(tensor)),
+        T.load(load_whole, weights_only=True),
+    ):
+        assert type(again) is type(tensor) and again.requires_grad == tensor.requires_grad
+        assert T.equal(again, tensor)
+
+
+def test_a_subclass_copies_and_inherits_the_table() -> None:
+    tensor = T.arange(3.0).as_subclass(Plain)
+    assert type(copy.copy(tensor)) is Plain
+    assert getattr(Plain, ATTRIBUTES[0]) is getattr(torch.Tensor, ATTRIBUTES[0])
+
+
+def test_a_module_copies() -> None:
+    layer = T.nn.Linear(3, 2)
+    again = copy.deepcopy(layer)
+    assert all(T.equal(a, b) for a, b in zip(layer.parameters(), again.parameters()))
+
+
+def _double(inbox: Any, outbox: Any) -> None:
+    """Stays until the answer has arrived: the memory is handed over by the process that made it."""
+    outbox.put(inbox.get() * 2)
+    assert inbox.get() == "arrived"
+
+
+SPAWN = """
+import multiprocessing
+import torch
+import torch.multiprocessing
+from tests.integration.test_torch_world import _double
+
+if __name__ == "__main__":
+    context = torch.multiprocessing.get_context("{method}")
+    inbox, outbox = context.Queue(), context.Queue()
+    process = context.Process(target=_double, args=(inbox, outbox))
+    process.start()
+    inbox.put(torch.arange(4.0))
+    got = outbox.get()
+    assert got.tolist() == [0.0, 2.0, 4.0, 6.0]
+    inbox.put("arrived")
+    process.join()
+    assert process.exitcode == 0, process.exitcode
+    print("true")
+"""
+
+
+@pytest.mark.parametrize("method", [m for m in ("fork", "spawn") if m in multiprocessing.get_all_start_methods()])
+def test_tensors_go_through_a_queue(method: str) -> None:
+    assert child.run(SPAWN.format(method=method)).value
+
+
+def test_overrides_do_not_see_the_attributes() -> None:
+    overridable = torch.overrides.get_overridable_functions()[torch.Tensor]
+    overrides = torch.overrides.get_testing_overrides()
+    for name in ATTRIBUTES:
+        assert not any(getattr(function, "__name__", "") == name for function in overridable)
+        assert not any(getattr(function, "__name__", "") == name for function in overrides)
+    assert torch.overrides.is_tensor_method_or_property(torch.Tensor.add)
+
+
+def test_torch_function_still_works() -> None:
+    calls: list[str] = []
+
+    def record(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        calls.append(func.__name__)
+        return T.Tensor.__torch_function__.__func__(cls, func, types, args, kwargs or {})
+
+    recording: Any = type("Recording", (torch.Tensor,), {"__torch_function__": classmethod(record)})
+    assert type(T.ones(2).as_subclass(recording) + 1) is recording
+    assert "add" in calls or "__add__" in calls
+
+
+def test_the_class_can_be_looked_through() -> None:
+    names = dir(torch.Tensor)
+    assert ATTRIBUTES[0] in names and "add" in names
+    members = dict(inspect.getmembers(torch.Tensor))
+    assert ATTRIBUTES[0] in members
+    assert "tensor" in repr(T.ones(1))
+    assert "__dlpack_c_exchange_api__" not in vars(T.ones(1))
+
+
+def test_dlpack_of_python_still_works() -> None:
+    tensor = T.arange(6.0).reshape(2, 3)
+    back = T.from_dlpack(tensor)
+    assert back.data_ptr() == tensor.data_ptr() and T.equal(back, tensor)
+    again = T.utils.dlpack.from_dlpack(T.utils.dlpack.to_dlpack(tensor))
+    assert again.data_ptr() == tensor.data_ptr()
+
+
+def test_numpy_still_works() -> None:
+    import numpy
+
+    array = numpy.arange(6, dtype=numpy.float32).reshape(2, 3)
+    tensor = T.from_numpy(array)
+    assert tensor.numpy() is not None and numpy.from_dlpack(tensor).sum() == array.sum()
+
+
+if PROVIDER == "dlx":
+
+    def test_numpys_memory_goes_through_the_table() -> None:
+        import numpy
+
+        array = numpy.arange(6, dtype=numpy.float32)
+        raw = load().dltensor(T.from_numpy(array)[2:])
+        assert raw.data == array.ctypes.data + 8
+
+
+if torch.distributed.is_available():
+
+    def test_distributed_tensors_import() -> None:
+        assert child.run("import torch.distributed.tensor as t\nt.DTensor\nprint('true')").value

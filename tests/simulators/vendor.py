@@ -65,7 +65,8 @@ class Vendor:
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             made = Path(scratch) / "made"
             made.mkdir()
-            self._compile(Library(core_library(self.name), sources=tuple(sorted(CORE.glob("*.c")))), made, defines)
+            common = (*sorted(CORE.glob("*.c")), *sorted(self.bodies.glob("*.c")))
+            self._compile(Library(core_library(self.name), sources=common), made, defines)
             for library in libraries():
                 self._compile(library, made, defines)
             try:

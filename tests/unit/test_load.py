@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from dlx_torch_ext import _load
+from dlx_torch_ext._facts import Table
 from dlx_torch_ext._load import Library, load
 from dlx_torch_ext._resolve import NAMED, Accepted, Candidate, Rejected
 
@@ -72,8 +73,10 @@ def test_an_older_cxx11_abi_is_told_by_both_sides() -> None:
 
 def test_the_overlay_belongs_to_no_torch_release() -> None:
     path = stub.compiled('BACKEND="torch_npu"', "MAJOR=0", "MINOR=0", "CXX11=0")
-    assert isinstance(attempt(path, provider="overlay", backend="torch_npu", torch="2.14.0"), Library)
+    beneath = Table("upstream", 64)
+    assert isinstance(attempt(path, provider="overlay", backend="torch_npu", torch="2.14.0", table=beneath), Library)
     assert "built for torch 0.0" in refused(path, backend="torch_npu", torch="2.14.0")
+    assert "cannot be laid over" in refused(path, provider="overlay", backend="torch_npu", torch="2.14.0")
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

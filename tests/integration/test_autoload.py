@@ -1,10 +1,10 @@
-"""`import torch` alone brings the table, each time in a new interpreter: what is there, who put it, how it is kept away."""
+"""`import torch` alone brings the table: what is there, who put it, how it is kept away. New interpreters each time."""
 
 from __future__ import annotations
 
 import functools
 from importlib.metadata import version
-from typing import Any, Mapping
+from typing import Any
 
 import pytest
 
@@ -45,8 +45,8 @@ def look():
     }
 
 def say():
-    s = dlx_torch_ext.status()
-    return {"provider": s.provider, "variant": s.variant, "library": s.library, "backend": s.backend, "reason": s.reason}
+    status = dlx_torch_ext.status()
+    return {name: getattr(status, name) for name in ("provider", "variant", "library", "backend", "reason")}
 
 first = look()
 """
@@ -57,8 +57,8 @@ def told(code: str, **env: str | None) -> Any:
     return child.run(LOOK + code + "\nprint(json.dumps(answer))", env={**CLEAN, **env}).value
 
 
-@functools.lru_cache(maxsize=None)
-def one_life() -> Mapping[str, Any]:
+@functools.cache
+def one_life() -> Any:
     """import torch, attach, detach, attach: one process tells of all of it."""
     return told(
         """
@@ -150,7 +150,7 @@ answer["after"] = look()
         assert answer["after"] == answer["first"]
     else:
         assert answer["first"]["capsule"] is None
-        assert answer["status"]["provider"] == "none" and name in answer["status"]["reason"] or not CALLS_EXTENSIONS
+        assert (answer["status"]["provider"] == "none" and name in answer["status"]["reason"]) or not CALLS_EXTENSIONS
         assert answer["attached"] == ("none" if name == "DLX_TORCH_DISABLE" else "dlx")
 
 
@@ -177,7 +177,9 @@ for _ in range(2):
         )
         (first, caught), (second, nothing) = answer
         assert (first, second) == ("dlx", "dlx")
-        assert len(caught) == 1 and caught[0][0] == "RuntimeWarning" and "tvm-ffi" in caught[0][1]
+        assert len(caught) == 1
+        assert caught[0][0] == "RuntimeWarning"
+        assert "tvm-ffi" in caught[0][1]
         assert nothing == []
 
 

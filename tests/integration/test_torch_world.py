@@ -1,4 +1,4 @@
-"""torch's own world still works with the table attached: what compiles, copies, pickles, forks, overrides and lists tensors."""
+"""torch's own world still works with the table attached: compiling, copying, pickling, forking, overriding, looking."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import torch.overrides
 
 from tests.support import child
 from tests.support.table import load
-from tests.support.tensors import T, Plain
+from tests.support.tensors import Plain, T
 
 ATTRIBUTES = ("__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__")
 PROVIDER = dlx_torch_ext.attach().provider
@@ -41,7 +41,7 @@ exported = torch.export.export(layer, (y,))
 torch.testing.assert_close(exported.module()(y), layer(y))
 print("true")
 """
-# One compiler at a time, no headers compiled beforehand, no trial of the processor's vector units: one function is enough.
+# One compiler at a time, no headers compiled beforehand, no trial of vector units: one function is enough.
 COMPILE_ENVIRONMENT = {
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
     "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
@@ -73,7 +73,8 @@ def test_copies_and_pickles(kind: str) -> None:
         pickle.loads(pickle.dumps(tensor)),
         T.load(load_whole, weights_only=True),
     ):
-        assert type(again) is type(tensor) and again.requires_grad == tensor.requires_grad
+        assert type(again) is type(tensor)
+        assert again.requires_grad == tensor.requires_grad
         assert T.equal(again, tensor)
 
 
@@ -144,7 +145,8 @@ def test_torch_function_still_works() -> None:
 
 def test_the_class_can_be_looked_through() -> None:
     names = dir(torch.Tensor)
-    assert ATTRIBUTES[0] in names and "add" in names
+    assert ATTRIBUTES[0] in names
+    assert "add" in names
     members = dict(inspect.getmembers(torch.Tensor))
     assert ATTRIBUTES[0] in members
     assert "tensor" in repr(T.ones(1))
@@ -154,7 +156,8 @@ def test_the_class_can_be_looked_through() -> None:
 def test_dlpack_of_python_still_works() -> None:
     tensor = T.arange(6.0).reshape(2, 3)
     back = T.from_dlpack(tensor)
-    assert back.data_ptr() == tensor.data_ptr() and T.equal(back, tensor)
+    assert back.data_ptr() == tensor.data_ptr()
+    assert T.equal(back, tensor)
     again = T.utils.dlpack.from_dlpack(T.utils.dlpack.to_dlpack(tensor))
     assert again.data_ptr() == tensor.data_ptr()
 
@@ -164,7 +167,8 @@ def test_numpy_still_works() -> None:
 
     array = numpy.arange(6, dtype=numpy.float32).reshape(2, 3)
     tensor = T.from_numpy(array)
-    assert tensor.numpy() is not None and numpy.from_dlpack(tensor).sum() == array.sum()
+    assert tensor.numpy() is not None
+    assert numpy.from_dlpack(tensor).sum() == array.sum()
 
 
 if PROVIDER == "dlx":

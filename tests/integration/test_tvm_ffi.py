@@ -1,4 +1,4 @@
-"""Real tvm-ffi, whichever release is installed: tensors go in and come back as torch's, and its environment is torch's."""
+"""Real tvm-ffi, whichever release is here: tensors go in and come back as torch's, its environment is torch's."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from tests.support.compiled import library
-from tests.support.table import PREFIX, capsule_address
 from tests.support.structs import DLPackExchangeAPI
+from tests.support.table import PREFIX, capsule_address
 from tests.support.tensors import DESCRIBABLE, DTYPES, T, quiet, use_count
 
 # Before tvm-ffi: it asks torch.Tensor for a table when it is imported, and builds one where there is none.
@@ -34,7 +34,7 @@ def ffi() -> Any:
     return tvm_ffi
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def consumer() -> Any:
     """The functions of env_consumer.cc, compiled against this tvm-ffi."""
     from tvm_ffi import libinfo
@@ -56,7 +56,8 @@ def test_from_dlpack_shares_the_memory() -> None:
     seen = ffi().from_dlpack(tensor)
     assert tuple(seen.shape) == (2, 3)
     back = T.from_dlpack(seen)
-    assert back.data_ptr() == tensor.data_ptr() and back.tolist() == tensor.tolist()
+    assert back.data_ptr() == tensor.data_ptr()
+    assert back.tolist() == tensor.tolist()
 
 
 # An uninitialised parameter has no shape to ask for, and copy-on-write memory moves when it is looked at.
@@ -130,11 +131,12 @@ def test_the_environments_allocator_is_the_tables() -> None:
 
 def test_the_environment_allocates_every_dtype() -> None:
     for name in DTYPES:
-        like = quiet(lambda name=name: T.zeros(16 * 4, dtype=T.uint8).view(getattr(torch, name)).reshape(2, -1))
+        like = quiet(T.zeros(16 * 4, dtype=T.uint8).view, getattr(torch, name)).reshape(2, -1)
         made = consumer()["allocate_like"](like)
         assert type(made) is torch.Tensor, name
         assert (made.dtype, made.shape, made.device) == (like.dtype, like.shape, like.device), name
-        assert made.is_contiguous() and made.data_ptr() != like.data_ptr(), name
+        assert made.is_contiguous(), name
+        assert made.data_ptr() != like.data_ptr(), name
         made.view(T.uint8).fill_(3)
 
 
@@ -171,7 +173,8 @@ if T.version.cuda:
             before = T.cuda.memory_allocated(device)
             with current_device_stays():
                 made = consumer()["allocate_like"](like)
-            assert type(made) is torch.Tensor and made.device == like.device
+            assert type(made) is torch.Tensor
+            assert made.device == like.device
             assert T.cuda.memory_allocated(device) == before + 4096
             del made
             assert T.cuda.memory_allocated(device) == before

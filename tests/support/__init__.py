@@ -1,1 +1,1 @@
-"""What several kinds of test share: the exchange table in ctypes, foreign tensors, torch's tensors by kind, child processes."""
+"""What several kinds of test share: the table in ctypes, foreign tensors, torch's by kind, child processes."""

@@ -11,9 +11,10 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 # Not a measure of anything: a child that hangs must not hang the suite.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from tests.support.structs import CPU, DELETER, DLManagedTensorVersioned, DLTensor
 

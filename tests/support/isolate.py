@@ -1,7 +1,8 @@
 """A pytest plugin: tests marked `isolated` run in a forked process each, so that a crash is the failure of one test.
 
-A fork costs milliseconds where a new interpreter with torch costs seconds. The parent must therefore never initialise
-an accelerator. Where there is no fork (Windows), and with `--inline` (for a debugger), the tests run in pytest's process.
+A fork costs milliseconds where a new interpreter with torch costs seconds. The parent must therefore never
+initialise an accelerator. Where there is no fork (Windows), and with `--inline` (for a debugger), the tests run in
+pytest's process.
 """
 
 from __future__ import annotations

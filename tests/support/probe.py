@@ -15,7 +15,7 @@ def build() -> Path:
     return library(SOURCE, "-pthread")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def probe() -> ctypes.PyDLL:
     """The helper library. PyDLL: its functions keep the GIL and raise the exception they find set on return."""
     bound = ctypes.PyDLL(str(build()))
@@ -39,7 +39,7 @@ def probe() -> ctypes.PyDLL:
     return bound
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def probe_without_gil() -> ctypes.CDLL:
     """The same library, for the functions that must not hold the GIL while they wait for a thread."""
     bound = ctypes.CDLL(str(build()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import os
 from dataclasses import dataclass
 from typing import Any, Callable
@@ -206,7 +207,7 @@ def capsule_address(capsule: object) -> int:
     return int(prototype(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, CAPSULE_NAME))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def load() -> Table:
     """The table that `DLX_TEST_TABLE` names, on this process's torch."""
     which = chosen()
@@ -226,21 +227,24 @@ def load() -> Table:
         import torch
 
         if which == "peer":
-            import torch_c_dlpack_ext  # noqa: F401
+            importlib.import_module("torch_c_dlpack_ext")
     return Table(capsule_address(torch.Tensor.__dlpack_c_exchange_api__))
 
 
-def refuses(kind: type[BaseException], call: Callable[[], Any]) -> str:
-    """Asserts that `call` raises exactly `kind` with one line of ours; answers the line."""
+def refuses(kind: type[BaseException], call: Callable[..., Any], *arguments: Any) -> str:
+    """Asserts that `call(*arguments)` raises exactly `kind` with one line of ours; answers the line."""
+    raised: BaseException | None = None
+    result = None
     try:
-        result = call()
+        result = call(*arguments)
     except BaseException as error:
-        name = error.kind if isinstance(error, AllocatorError) else type(error).__name__
-        assert name == kind.__name__, f"{name} instead of {kind.__name__}: {str(error).splitlines()[0]}"
-        text = str(error)
-    else:
-        raise AssertionError(f"{kind.__name__} expected, got {result!r}")
+        raised = error
+    assert raised is not None, f"{kind.__name__} expected, got {result!r}"
+    name = raised.kind if isinstance(raised, AllocatorError) else type(raised).__name__
+    text = str(raised)
+    assert name == kind.__name__, f"{name} instead of {kind.__name__}: {text[:200]}"
     if chosen() == "dlx":
-        assert text.startswith(PREFIX) and len(text) > len(PREFIX), f"not a text of ours: {text!r}"
+        assert text.startswith(PREFIX), f"not a text of ours: {text!r}"
         assert len(text.splitlines()) == 1, f"more than one line: {text!r}"
+        assert text[len(PREFIX) :].strip(), "no text"
     return text

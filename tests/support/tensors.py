@@ -1,4 +1,4 @@
-"""torch's tensors by kind: every dtype with DLPack's name for it, every kind that can be described, every one that cannot."""
+"""torch's tensors by kind: each dtype with DLPack's name for it, what can be described, and what cannot."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def nameless(name: str) -> Any:
     return quiet(lambda: T.empty(4, dtype=dtype))
 
 
-def quiet(make: Callable[[], Any]) -> Any:
+def quiet(make: Callable[..., Any], *arguments: Any) -> Any:
     """torch warns of prototypes and deprecations; the suite makes warnings errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return make()
+        return make(*arguments)
 
 
 def _class(name: str, base: Any, **members: Any) -> Any:
@@ -184,7 +184,7 @@ if T.backends.mkldnn.is_available():
 
 
 def use_count(tensor: Any) -> int:
-    """How many owners torch counts: of the tensor's implementation, and a thousandfold, of its storage where it has one."""
+    """How many owners torch counts: of the tensor itself, and a thousandfold, of its storage where it has one."""
     with T._C.DisableTorchFunctionSubclass():  # an uninitialised parameter would not say
         count = int(tensor._use_count())
         try:

@@ -1,4 +1,4 @@
-"""Allocate: what is asked for is what comes, from torch's allocator, whatever mode is on; errors go to SetError by kind."""
+"""Allocate: what is asked for is what comes, from torch's allocator, whatever mode is on; SetError is told the kind."""
 
 from __future__ import annotations
 
@@ -36,16 +36,19 @@ def test_gives_the_shape_contiguous(shape: tuple[int, ...]) -> None:
     assert (made.tensor.device.device_type, made.tensor.device.device_id) == (1, 0)
     assert made.tensor.byte_offset == 0
     if like.numel():
-        assert made.tensor.data and made.tensor.data % 64 == 0, "not aligned as torch aligns"
+        assert made.tensor.data
+        assert made.tensor.data % 64 == 0, "not aligned as torch aligns"
         ctypes.memset(made.tensor.data, 0, like.numel() * 4)
     tensor = take(made)
-    assert tuple(tensor.shape) == shape and tensor.stride() == like.stride()
+    assert tuple(tensor.shape) == shape
+    assert tensor.stride() == like.stride()
     assert tensor.flatten().tolist() == [0.0] * like.numel()
 
 
 def test_needs_no_shape_without_dimensions() -> None:
     made = load().allocate(prototype(None, ndim=0))
-    assert made.tensor.ndim == 0 and made.tensor.data
+    assert made.tensor.ndim == 0
+    assert made.tensor.data
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -83,7 +86,8 @@ def test_modes_do_not_reach_it(mode: str) -> None:
     assert not seen, f"the mode saw {seen}"
     ctypes.memset(made.tensor.data, 0, 24)
     tensor = take(made)
-    assert type(tensor) is torch.Tensor and tensor.device.type == "cpu"
+    assert type(tensor) is torch.Tensor
+    assert tensor.device.type == "cpu"
     assert tensor.tolist() == [[0.0] * 3] * 2
 
 
@@ -97,7 +101,8 @@ def test_transforms_do_not_reach_it(transform: str) -> None:
 
     getattr(T.func, transform)(look)(T.ones(3))
     tensor = take(made[0])
-    assert type(tensor) is torch.Tensor and tuple(tensor.shape) == (2, 3)
+    assert type(tensor) is torch.Tensor
+    assert tuple(tensor.shape) == (2, 3)
     assert not T._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
@@ -115,15 +120,18 @@ def test_reads_nothing_else_of_the_prototype() -> None:
     made = load().allocate(asked)
     asked.shape[0] = 77
     assert list(made.tensor.shape[:2]) == shape, "the result points into the prototype"
-    assert made.tensor.data != 0xDEAD and made.tensor.byte_offset == 0
+    assert made.tensor.data != 0xDEAD
+    assert made.tensor.byte_offset == 0
 
 
 def test_needs_no_gil_and_no_thread_state() -> None:
     rc, made = load().allocate_on_new_thread(prototype((2, 3)))
-    assert rc == 0 and made is not None
+    assert rc == 0
+    assert made is not None
     made.delete()
     rc, made = load().allocate_on_new_thread(prototype((2, -3)))
-    assert rc == -1 and made is None
+    assert rc == -1
+    assert made is None
 
 
 REFUSALS: list[tuple[type[BaseException], str, dict[str, Any]]] = [
@@ -159,16 +167,17 @@ if not T.version.cuda:
     REFUSALS.append((BufferError, "cuda", {"device": (CUDA, 0)}))
 
 
-@pytest.mark.parametrize("kind, name, asked", REFUSALS, ids=[name for _, name, _ in REFUSALS])
+@pytest.mark.parametrize(("kind", "name", "asked"), REFUSALS, ids=[name for _, name, _ in REFUSALS])
 def test_tells_set_error_the_kind(kind: type[BaseException], name: str, asked: dict[str, Any]) -> None:
     described = prototype(**{"shape": (2, 3), **asked})
     refuses(kind, lambda: load().allocate(described))
 
 
-@pytest.mark.parametrize("kind, name, asked", REFUSALS, ids=[name for _, name, _ in REFUSALS])
+@pytest.mark.parametrize(("kind", "name", "asked"), REFUSALS, ids=[name for _, name, _ in REFUSALS])
 def test_set_error_may_be_null(kind: type[BaseException], name: str, asked: dict[str, Any]) -> None:
     rc, made = load().allocate_on_new_thread(prototype(**{"shape": (2, 3), **asked}))
-    assert rc == -1 and made is None
+    assert rc == -1
+    assert made is None
 
 
 def test_passes_the_error_context_through() -> None:

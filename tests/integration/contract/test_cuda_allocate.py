@@ -29,7 +29,8 @@ def test_is_counted_where_it_was_asked_for() -> None:
         with current_device_stays():
             made = load().allocate(prototype((MEGABYTE,), device=(CUDA, device)))
         assert (made.tensor.device.device_type, made.tensor.device.device_id) == (CUDA, device)
-        assert made.tensor.data and made.tensor.data % 256 == 0
+        assert made.tensor.data
+        assert made.tensor.data % 256 == 0
         grown = {one: allocated(one) - before[one] for one in devices()}
         assert grown == {one: 4 * MEGABYTE if one == device else 0 for one in devices()}
         with current_device_stays():
@@ -42,7 +43,8 @@ def test_becomes_a_tensor_of_the_device() -> None:
         made = load().allocate(prototype((2, 3), (1, 2), device=(CUDA, device)))
         address = made.tensor.data
         tensor = load().to_torch(made.release())
-        assert type(tensor) is torch.Tensor and tensor.device == T.device("cuda", device)
+        assert type(tensor) is torch.Tensor
+        assert tensor.device == T.device("cuda", device)
         assert (tensor.data_ptr(), tuple(tensor.shape), tensor.stride()) == (address, (2, 3), (1, 2))
         assert allocated(device) > 0
         del tensor
@@ -53,7 +55,8 @@ def test_becomes_a_tensor_of_the_device() -> None:
 def test_gives_every_dtype_that_can_be_exported(name: str) -> None:
     made = load().allocate(prototype((2, 4), dtype=DTYPES[name], device=(CUDA, 0)))
     tensor = load().to_torch(made.release())
-    assert tensor.dtype is getattr(torch, name) and tensor.is_cuda
+    assert tensor.dtype is getattr(torch, name)
+    assert tensor.is_cuda
 
 
 def test_needs_no_memory_for_nothing() -> None:
@@ -65,7 +68,8 @@ def test_needs_no_memory_for_nothing() -> None:
 
 def test_needs_no_gil_and_no_thread_state() -> None:
     rc, made = load().allocate_on_new_thread(prototype((16,), device=(CUDA, devices()[-1])))
-    assert rc == 0 and made is not None
+    assert rc == 0
+    assert made is not None
     made.delete()
     assert allocated(devices()[-1]) == 0
 
@@ -85,18 +89,18 @@ def test_refuses_no_device() -> None:
     for index in outside():
         asked = prototype((2, 3), device=(CUDA, index))
         with current_device_stays():
-            refuses(BufferError, lambda asked=asked: load().allocate(asked))
+            refuses(BufferError, load().allocate, asked)
 
 
 def test_refuses_managed_memory() -> None:
-    refuses(BufferError, lambda: load().allocate(prototype((2, 3), device=(CUDA_MANAGED, 0))))
+    refuses(BufferError, load().allocate, prototype((2, 3), device=(CUDA_MANAGED, 0)))
 
 
 def test_says_when_there_is_no_memory() -> None:
     for device in devices():
         asked = prototype((2**45,), device=(CUDA, device))
         with current_device_stays():
-            refuses(MemoryError, lambda asked=asked: load().allocate(asked))
+            refuses(MemoryError, load().allocate, asked)
         assert allocated(device) == 0
         load().allocate(prototype((2, 3), device=(CUDA, device))).delete()
 

@@ -85,7 +85,7 @@ def test_is_an_error_for_no_device() -> None:
     table = load()
     for index in outside():
         with current_device_stays():
-            refuses(RuntimeError, lambda index=index: table.stream(CUDA, index))
+            refuses(RuntimeError, table.stream, CUDA, index)
         assert table.try_stream(CUDA, index)[1] == UNTOUCHED
 
 

@@ -1,4 +1,4 @@
-"""CUDA tensors in both directions: the right device index, no device call on the way out, the current device unchanged."""
+"""CUDA tensors in both directions: the right index, no device call on the way out, the current device unchanged."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_refuses_what_is_refused_on_the_host(owning: bool) -> None:
     table = load()
     complex_tensor = T.empty(2, device="cuda", dtype=T.complex64)
     for tensor in (complex_tensor.conj(), T._efficientzerotensor(3, device="cuda"), T._neg_view(tensor_on(0))):
-        refuses(BufferError, lambda tensor=tensor: table.export(tensor) if owning else table.dltensor(tensor))
+        refuses(BufferError, table.export if owning else table.dltensor, tensor)
 
 
 def test_pinned_memory_is_exported_as_the_hosts() -> None:
@@ -62,7 +62,8 @@ def test_imports_to_the_index(kind: str) -> None:
         )
         with current_device_stays():
             tensor = load().to_torch(foreign.address)
-        assert type(tensor) is torch.Tensor and tensor.device == T.device("cuda", index)
+        assert type(tensor) is torch.Tensor
+        assert tensor.device == T.device("cuda", index)
         assert tensor.data_ptr() == memory.data_ptr()
         assert tensor[1:].device == tensor.device
         del tensor
@@ -73,13 +74,14 @@ def test_imports_to_the_index(kind: str) -> None:
 def test_imports_pinned_memory_as_a_cpu_tensor() -> None:
     memory = T.arange(6.0).pin_memory()
     tensor = load().to_torch(Foreign(shape=(6,), device=(CUDA_HOST, 0), data=memory.data_ptr()).address)
-    assert tensor.device.type == "cpu" and tensor.tolist() == memory.tolist()
+    assert tensor.device.type == "cpu"
+    assert tensor.tolist() == memory.tolist()
 
 
 def test_refuses_to_import_to_no_device() -> None:
     for index in outside():
         foreign = Foreign(device=(CUDA, index))
-        refuses(BufferError, lambda foreign=foreign: load().to_torch(foreign.address))
+        refuses(BufferError, load().to_torch, foreign.address)
         assert foreign.deleted == 0
 
 

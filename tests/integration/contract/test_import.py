@@ -24,8 +24,11 @@ def arrive(**described: Any) -> tuple[Any, Foreign]:
 def test_is_exactly_a_tensor() -> None:
     tensor, foreign = arrive()
     assert type(tensor) is torch.Tensor
-    assert tensor.dtype is torch.float32 and tensor.device == T.device("cpu")
-    assert not tensor.requires_grad and tensor.is_leaf and tensor.grad_fn is None
+    assert tensor.dtype is torch.float32
+    assert tensor.device == T.device("cpu")
+    assert not tensor.requires_grad
+    assert tensor.is_leaf
+    assert tensor.grad_fn is None
     assert tensor.data_ptr() == foreign.tensor.data
     assert tensor.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
 
@@ -149,6 +152,7 @@ def test_modes_do_not_reach_it(mode: str) -> None:
 
     with MODES[mode]() as seen:
         tensor, foreign = arrive()
-    assert type(tensor) is torch.Tensor and tensor.device.type == "cpu"
+    assert type(tensor) is torch.Tensor
+    assert tensor.device.type == "cpu"
     assert tensor.data_ptr() == foreign.tensor.data
     assert not seen, f"the mode saw {seen}"

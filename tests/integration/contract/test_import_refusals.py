@@ -33,7 +33,8 @@ def refused(kind: type[BaseException], **described: Any) -> None:
     before = bytes(foreign.raw)
     refuses(kind, lambda: load().to_torch(foreign.address))
     assert foreign.deleted == 0, "the deleter ran, so nobody knows who owns the tensor"
-    assert bytes(foreign.raw) == before and foreign.memory[5] == 5.0
+    assert bytes(foreign.raw) == before
+    assert foreign.memory[5] == 5.0
     foreign._deleter(foreign.address)
     assert foreign.deleted == 1
 

@@ -13,12 +13,12 @@ from tests.support.foreign import Foreign, prototype
 from tests.support.probe import probe
 from tests.support.structs import CPU, VULKAN
 from tests.support.table import load
-from tests.support.tensors import REFUSED, T, Plain, quiet, use_count
+from tests.support.tensors import REFUSED, Plain, T, quiet, use_count
 
 pytestmark = pytest.mark.isolated
 
 TIMES = 100_000
-# A leak of the smallest block the allocator knows, 16 bytes at each call, would be 1.6 MB. Pools settle in less than half.
+# A leak of the smallest block the allocator knows, 16 bytes at each call, would be 1.6 MB. Pools settle in half of it.
 ALLOWED = 700_000
 
 

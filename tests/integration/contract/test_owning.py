@@ -62,7 +62,7 @@ def test_outlives_the_python_tensor(how: str) -> None:
 
 @pytest.mark.parametrize("how", DELETES)
 def test_lets_go_of_a_living_tensor(how: str) -> None:
-    tensor, alive = watched()
+    tensor, _alive = watched()
     before = use_count(tensor)
     first, second = load().export(tensor), load().export(tensor)
     assert use_count(tensor) > before

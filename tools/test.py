@@ -50,7 +50,7 @@ def _choose(options: argparse.Namespace) -> list[Session]:
     if options.torch:
         return [sessions.integration(torch, options.python) for torch in options.torch]
     more = sessions.MORE if options.all else []
-    return [sessions.UNIT, *sessions.STANDARD, *more, *sessions.PYTHONS]
+    return [sessions.UNIT, *sessions.STANDARD, *more, *sessions.NEIGHBOURS, *sessions.PYTHONS]
 
 
 def _wheel(options: argparse.Namespace, chosen: list[Session]) -> Path:

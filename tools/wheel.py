@@ -13,7 +13,7 @@ from typing import Any
 
 from tools import sdk
 from tools.screen import busy
-from tools.settings import ROOT, ToolError, dev_dir, tool, uv_environment
+from tools.settings import ROOT, ToolError, dev_dir, locked, tool, uv_environment
 from tools.wheels import tomllib
 
 
@@ -43,10 +43,11 @@ def build(names: list[str], out: Path, *, sanitize: bool = False) -> Path:
     for release in dict.fromkeys(known[name] for name in names):
         sdk.fetch(release)
     kind = "sanitize" if sanitize else "release"
+    build_dir = _build_dir(kind)
     landing = dev_dir() / "wheels" / f"{kind}-{os.getpid()}"  # alone in its folder: its name need not be guessed
     shutil.rmtree(landing, ignore_errors=True)
     command = [tool("uv"), "build", "--wheel", str(ROOT), "--out-dir", str(landing), "--python", sys.executable]
-    command += ["--no-build-isolation", "-C", f"build-dir={_build_dir(kind)}"]
+    command += ["--no-build-isolation", "-C", f"build-dir={build_dir}"]
     if sanitize:
         command += ["-C", "cmake.define.DLX_TORCH_SANITIZE=ON"]
     environment = uv_environment(
@@ -55,7 +56,7 @@ def build(names: list[str], out: Path, *, sanitize: bool = False) -> Path:
         DLX_TORCH_SDK_DIR=str(sdk.sdk_dir()),
         PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",  # our cmake and ninja
     )
-    with busy(f"Building the wheel: {', '.join(names)}"):
+    with locked(build_dir.with_suffix(".lock")), busy(f"Building the wheel: {', '.join(names)}"):
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
     found = sorted(landing.glob("*.whl"))
     if done.returncode != 0 or not found:

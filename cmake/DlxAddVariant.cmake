@@ -6,7 +6,8 @@ function(dlx_add_core)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "ROW" "")
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cpp/src/*.cc")
   add_library(dlx_core_${arg_ROW} OBJECT ${sources})
-  target_compile_definitions(dlx_core_${arg_ROW} PRIVATE DLX_VERSION="${PROJECT_VERSION}")
+  target_compile_definitions(dlx_core_${arg_ROW} PRIVATE
+    DLX_VERSION="${PROJECT_VERSION}" DLX_BUILT_FOR="${DLX_TORCH_EXACT}")
   target_link_libraries(dlx_core_${arg_ROW} PRIVATE dlx_build_flags dlx_${arg_ROW}_headers)
 endfunction()
 

@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "python"))
+if (ROOT / "python").is_dir():
+    sys.path.insert(0, str(ROOT / "python"))
+else:  # dlx_torch_ext/_src in an installation, where what lies beside the package must not hide the standard library
+    sys.path.append(str(ROOT.parent.parent))
 
 from dlx_torch_ext._variants import SCHEMA, library_file, row_directory  # noqa: E402
 

@@ -22,6 +22,8 @@ const DLXTorchBuildInfo* dlx_torch_build_info(void) {
   return &info;
 }
 
+const char* dlx_torch_built_for(void) { return DLX_BUILT_FOR; }
+
 const DLPackExchangeAPI* dlx_torch_exchange_api(uint32_t pyobject_size) {
   // PyObject is a reference count and a type: 16 bytes with the GIL, 32 without; its size is a multiple of a pointer's.
   if (pyobject_size < 2 * sizeof(void*) || pyobject_size > 256 || pyobject_size % sizeof(void*) != 0) return nullptr;

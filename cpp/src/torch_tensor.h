@@ -40,6 +40,16 @@ constexpr uint32_t kPayloadOffset = sizeof(void*);
 constexpr uint32_t kPayloadOffset = 0;
 #endif
 
+// Named tensors and their key are gone from torch 2.13; nightlies with one version number have it or not.
+template <typename Key>
+constexpr auto named_key(int) -> decltype(c10::DispatchKeySet(Key::Named)) {
+  return c10::DispatchKeySet(Key::Named);
+}
+template <typename Key>
+constexpr c10::DispatchKeySet named_key(...) {
+  return c10::DispatchKeySet();
+}
+
 // object.__basicsize__ of the running CPython; set before the table is handed out and never changed after.
 extern uint32_t g_pyobject_size;
 
@@ -71,9 +81,9 @@ inline Tensor* tensor_of(const void* object) {
 constexpr uint64_t kMetaBit = uint64_t{1} << (static_cast<uint8_t>(c10::BackendComponent::MetaBit) - 1);
 constexpr c10::DispatchKeySet kPlainKeys =
     c10::DispatchKeySet(c10::DispatchKeySet::RAW, ((uint64_t{1} << c10::num_backends) - 1) & ~kMetaBit) |
-    c10::DispatchKeySet({c10::DispatchKey::Dense, c10::DispatchKey::Named, c10::DispatchKey::ADInplaceOrView,
-                         c10::DispatchKey::AutogradOther, c10::DispatchKey::AutogradFunctionality}) |
-    c10::autocast_dispatch_keyset;
+    c10::DispatchKeySet({c10::DispatchKey::Dense, c10::DispatchKey::ADInplaceOrView, c10::DispatchKey::AutogradOther,
+                         c10::DispatchKey::AutogradFunctionality}) |
+    named_key<c10::DispatchKey>(0) | c10::autocast_dispatch_keyset;
 
 inline bool is_plain(Tensor* tensor) { return kPlainKeys.isSupersetOf(tensor->key_set()); }
 

@@ -41,6 +41,12 @@ typedef struct DLXTorchBuildInfo {
 DLX_TORCH_API const DLXTorchBuildInfo* dlx_torch_build_info(void);
 
 /*
+ * The one torch that the library was compiled for, as its torch.__version__ says it ("2.9.0a0+git1234567"); "" where it serves every
+ * release of the line in its build info. Optional: a library without this function serves the line. UTF-8, static; calls nothing of torch.
+ */
+DLX_TORCH_API const char* dlx_torch_built_for(void);
+
+/*
  * The table of DLPack's exchange API for torch.Tensor.
  *
  * pyobject_size: `object.__basicsize__` of the running CPython, in bytes. The library holds no CPython layout of its own;

@@ -1,0 +1,23 @@
+# dlx_torch_exact(<out directory> <out row>)
+#
+# A row named `exact`, for the torch at hand and no other, whether or not variants.toml has one that fits: nightlies, vendor builds, releases
+# newer than the matrix. DLX_TORCH_EXACT is its version as torch.__version__ says it, and DLX_TORCH_CXX11_ABI its C++ ABI, as only the
+# running torch can tell. The library carries the version (dlx_torch_built_for), and a loader compares it.
+function(dlx_torch_exact out_directory out_row)
+  dlx_find_torch_package(directory)
+  dlx_torch_version("${directory}" version)
+  if(NOT version STREQUAL DLX_TORCH_EXACT)
+    message(FATAL_ERROR
+      "torch ${DLX_TORCH_EXACT} is asked for, and ${directory} is torch ${version}. Point DLX_TORCH_DIR at the right one.")
+  endif()
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" line "${version}")
+  set(std 17)
+  if(line VERSION_GREATER_EQUAL 2.12)
+    set(std 20)
+  endif()
+  set(DLX_ROW_exact_TORCH "${line}" PARENT_SCOPE)
+  set(DLX_ROW_exact_CXX11 "${DLX_TORCH_CXX11_ABI}" PARENT_SCOPE)
+  set(DLX_ROW_exact_STD ${std} PARENT_SCOPE)
+  set(${out_directory} "${directory}" PARENT_SCOPE)
+  set(${out_row} exact PARENT_SCOPE)
+endfunction()

@@ -62,9 +62,9 @@ def real_devices() -> int:
 
 
 def make(python: str, torch: str | None, *extras: str, purpose: str = "test") -> Environment:
-    """The environment with that CPython ("3.12"), torch release (or none) and further requirements; made if need be.
+    """The environment with that CPython ("3.12"), torch release (or none) and `extras`; made if need be.
 
-    `purpose` keeps apart environments that differ in what is installed into them later.
+    Extras come without what they require: name that too, but for what torch requires. `purpose` keeps apart environments that differ in what is installed into them later.
     """
     wanted = [python, f"torch=={torch}" if torch else "", f"devices: {real_devices()}", *_COMMON, *extras]
     key = hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:8]
@@ -90,7 +90,9 @@ def _create(folder: Path, python: str, torch: str | None, extras: tuple[str, ...
         run([*install, "--no-deps", f"torch=={torch}"], what=f"installing torch {torch}", env=settings)
         metadata = next(folder.glob("lib/python*/site-packages/torch-*.dist-info/METADATA")).read_text(encoding="utf-8")
         light += [r for r in re.findall(r"^Requires-Dist: (.+)$", metadata, re.MULTILINE) if not _heavy(r)]
-    run([*install, *light, *extras], what=f"installing {' '.join([*light, *extras])}", env=settings)
+    run([*install, *light], what=f"installing {' '.join(light)}", env=settings)
+    if extras:  # torch-c-dlpack-ext, for one, requires torch, and with it NVIDIA's packages
+        run([*install, "--no-deps", *extras], what=f"installing {' '.join(extras)}", env=settings)
 
 
 def _heavy(requirement: str) -> bool:

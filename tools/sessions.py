@@ -21,6 +21,7 @@ OLDEST_TVM_FFI = "apache-tvm-ffi==0.1.4"  # the first that looks for the capsule
 PEER = "torch-c-dlpack-ext==0.1.5"
 INTEGRATION = ("tests/integration",)
 WITH_TVM_FFI = ("tests/integration/test_tvm_ffi.py",)
+BESIDE_PEER = ("tests/integration/test_beside_the_peer.py", *WITH_TVM_FFI)
 CORE = ("tests/unit", "tests/integration/contract")
 
 
@@ -60,7 +61,7 @@ MORE = [Session(f"torch {torch}", INTEGRATION, torch) for torch in ("2.4.1", "2.
 NEIGHBOURS = [
     Session("torch 2.9.1, oldest tvm-ffi", WITH_TVM_FFI, "2.9.1", extras=(OLDEST_TVM_FFI,)),
     # There `import tvm_ffi` dies without ours: the peer has no library for this C++ ABI.
-    Session("torch 2.6.0, torch-c-dlpack-ext beside", WITH_TVM_FFI, "2.6.0", extras=(TVM_FFI, PEER)),
+    Session("torch 2.6.0 and torch-c-dlpack-ext", BESIDE_PEER, "2.6.0", extras=(TVM_FFI, PEER)),
 ]
 # The wheel that passed above, unchanged, on other CPythons: with the torch they share, and 3.14 with its first.
 PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v) for v in ("3.9", "3.11", "3.12", "3.13")]

@@ -68,7 +68,8 @@ def _wheel(options: argparse.Namespace, chosen: list[Session]) -> Path:
 def _report(console: Console, outcomes: list[Outcome]) -> None:
     table = Table(title="./dev test")
     for column in ("session", "passed", "failed", "skipped", "time", ""):
-        table.add_column(column, justify="left" if column in ("session", "") else "right")
+        left = column in ("session", "")
+        table.add_column(column, justify="left" if left else "right", no_wrap=column == "session")
     for outcome in outcomes:
         verdict = "[green]ok[/]" if outcome.good else "[red]failed[/]"
         if outcome.absent:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _facts, _resolve, _variants
+from . import _cache, _facts, _resolve, _variants
 from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE
 from ._facts import Facts
 from ._record import Record
@@ -124,8 +124,7 @@ def look(torch: Any, problem: str) -> Facts:
 
 
 def _decide(facts: Facts) -> Resolution:
-    built = _variants.built_for(facts.torch, facts.cxx11_abi) if facts.torch else ()
-    return _resolve.resolve(facts, _variants.read_manifest(), built)
+    return _resolve.resolve(facts, _variants.read_manifest(), _cache.built_for(facts))
 
 
 def _ours(torch: Any) -> _Attached | None:
@@ -161,7 +160,7 @@ def _try(torch: Any, facts: Facts, resolution: Resolution) -> tuple[Candidate | 
     for index, candidate in enumerate(candidates):
         if isinstance(candidate.verdict, Rejected):
             continue
-        library = _checked(torch, facts, candidate) if candidate.provider in ("dlx", "overlay") else None
+        library = checked(torch, facts, candidate) if candidate.provider in ("dlx", "overlay") else None
         if not isinstance(library, Rejected):
             return candidate, library, Resolution(tuple(candidates), candidate.verdict.reason)
         candidates[index] = candidate.replace(verdict=library)
@@ -169,7 +168,7 @@ def _try(torch: Any, facts: Facts, resolution: Resolution) -> tuple[Candidate | 
     return None, None, Resolution(tuple(candidates), reason)
 
 
-def _checked(torch: Any, facts: Facts, candidate: Candidate) -> Library | Rejected:
+def checked(torch: Any, facts: Facts, candidate: Candidate) -> Library | Rejected:
     """The candidate's library after the three checks, in the order in which each makes the next one safe."""
     assert facts.series is not None, "resolve accepts no library for a torch without a version"
     # Where torch has its own table, this is never reached and need not be imported.

@@ -22,9 +22,10 @@ class Outcome(Record):
     crashed: bool = False
 
 
-def run() -> Outcome:
-    """Starts the child, with this interpreter's sys.path, and waits for its answer."""
-    program = f"import sys; sys.path[:] = {sys.path!r}; from dlx_torch_ext import _child; _child.main()"
+def run(code: str = "from dlx_torch_ext import _child; _child.main()") -> Outcome:
+    """Starts the child, with this interpreter's sys.path, and waits for its answer. `code`, one line, has to give
+    one."""
+    program = f"import sys; sys.path[:] = {sys.path!r}; {code}"
     try:
         done = subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, errors="replace", timeout=_PATIENCE_S
@@ -46,11 +47,15 @@ def main() -> None:
     torch, _ = _facts.import_torch()
     table = _report.table_on(torch)
     if status.provider == "none" or not table:
-        outcome = Outcome(False if fits else None, status.reason)
+        answer(False if fits else None, status.reason)
     else:
         problem = _selftest.problem(torch, table, ours=status.provider == "dlx")
-        outcome = Outcome(not problem, problem or f"the {status.variant or status.provider} table passed")
-    print(f"\n{_MARK}{json.dumps({'ok': outcome.ok, 'detail': outcome.detail})}", flush=True)
+        answer(not problem, problem or f"the {status.variant or status.provider} table passed")
+
+
+def answer(ok: bool | None, detail: str) -> None:
+    """Tells the parent."""
+    print(f"\n{_MARK}{json.dumps({'ok': ok, 'detail': detail})}", flush=True)
 
 
 def _death(returncode: int, stderr: str) -> str:

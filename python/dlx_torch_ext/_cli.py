@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,11 +19,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
     doctor.add_argument("--json", action="store_true", help="print the report as JSON")
     doctor.add_argument("--selftest", action="store_true", help="also try the table, in a child process")
     commands.add_parser("list", help="list the libraries of this installation and mark the one that fits")
+    build = _add_build(commands)
     options = parser.parse_args(arguments)
     if options.command == "doctor":
         from ._doctor import run
 
         return run(as_json=options.json, selftest=options.selftest)
+    if options.command == "build":
+        from ._build import refused_on
+        from ._build import run as run_build
+        from ._facts import system
+
+        refusal = refused_on(system(), options.backend)
+        if refusal:
+            build.error(f"argument {_option(options.backend)}: {refusal}")
+        return run_build(options.backend, options.output_dir, options.libname)
     from ._list import run as run_list
 
     return run_list()
+
+
+def _add_build(commands: Any) -> argparse.ArgumentParser:
+    build: argparse.ArgumentParser = commands.add_parser(
+        "build",
+        help="compile a library for exactly the torch here",
+        description="Compiles a library for exactly the torch here, where no shipped library fits it: nightlies, vendor"
+        " builds, releases newer than this package. Prints the library's path. The backend is what torch was built for,"
+        " or torch_npu where that is installed, unless an option says otherwise.",
+    )
+    one = build.add_mutually_exclusive_group()
+    for backend, text in (("cuda", "CUDA"), ("rocm", "ROCm"), ("torch_npu", "Ascend, through torch_npu (Linux only)")):
+        one.add_argument(
+            _option(backend), dest="backend", action="store_const", const=backend, help=f"build for {text}"
+        )
+    build.add_argument("--output-dir", metavar="DIR", help="where it goes (default: the cache, where it is found)")
+    build.add_argument("--libname", metavar="NAME", help="the file's name (default: one that holds its whole identity)")
+    return build
+
+
+def _option(backend: str) -> str:
+    return f"--build-with-{backend.replace('_', '-')}"

@@ -73,7 +73,7 @@ def _open(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
     build_info.argtypes, build_info.restype = [], ctypes.c_void_p
     make_table.restype = ctypes.c_void_p
     address = build_info()
-    flaw = _mismatch(address, candidate, facts)
+    flaw = _mismatch(address, candidate, facts) or _other_torch(handle, candidate, facts)
     if flaw:
         return Rejected(f"{path} {flaw}")
     table = make_table(_argument(candidate, facts))
@@ -92,6 +92,8 @@ def _argument(candidate: Candidate, facts: Facts) -> ctypes.c_uint32 | ctypes.c_
 
 
 def _advice(candidate: Candidate) -> str:
+    if candidate.exact:
+        return "run `dlx-torch build` again"
     return f"correct {NAMED}" if candidate.name == NAMED else "reinstall dlx-torch-ext"
 
 
@@ -112,6 +114,20 @@ def _mismatch(address: int | None, candidate: Candidate, facts: Facts) -> str:
         if info.cxx11_abi != facts.cxx11_abi:
             return f"was built with C++ ABI {info.cxx11_abi}, torch has {int(bool(facts.cxx11_abi))}"
     return _version_flaw(info.dlpack_major, info.dlpack_minor)
+
+
+def _other_torch(handle: ctypes.PyDLL, candidate: Candidate, facts: Facts) -> str:
+    """A library built for one torch alone belongs to no other, whatever its file is called; one for a whole release
+    line is not taken for one that was built here."""
+    built_for = getattr(handle, "dlx_torch_built_for", None)
+    if built_for is not None:
+        built_for.argtypes, built_for.restype = [], ctypes.c_char_p
+    version = (built_for() or b"").decode(errors="replace") if built_for is not None else ""
+    if version and version != facts.torch:
+        return f"was built for exactly torch {version}, here is {facts.torch}"
+    if candidate.exact and not version:
+        return f"was not built for exactly this torch: {_advice(candidate)}"
+    return ""
 
 
 def _table_flaw(table: int | None, candidate: Candidate) -> str:

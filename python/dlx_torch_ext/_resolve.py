@@ -13,6 +13,8 @@ from ._variants import Manifest, Variant
 OLDEST = (2, 4)
 NAMED = "DLX_TORCH_LIBRARY"
 
+_REMEDY = "upgrade dlx-torch-ext, or run `dlx-torch build`"
+
 
 class Accepted(Record):
     """The candidate fits; `reason` says by which rule."""
@@ -31,13 +33,15 @@ Verdict = Union[Accepted, Rejected]
 
 class Candidate(Record):
     """One table that torch.Tensor could have. `provider`: "dlx", "overlay", "upstream" or "foreign". `library` is the
-    path of what would be loaded, or of the library that holds a table already there."""
+    path of what would be loaded, or of the library that holds a table already there. `exact`: it was built here, and
+    has to say that it was built for exactly this torch."""
 
     name: str
     provider: str
     verdict: Verdict
     backend: str | None = None
     library: str | None = None
+    exact: bool = False
 
 
 class Resolution(Record):
@@ -77,9 +81,9 @@ def resolve(facts: Facts, manifest: Manifest, built: Sequence[Variant] = ()) -> 
     if stop:
         return Resolution((), stop)
     existing = tuple(_existing(facts))
-    rows = tuple(_rows(facts, manifest))
-    ordered = rows + existing if _prefers_ours(facts) else existing + rows
-    candidates = (*_named(facts), *_overlays(facts, manifest), *ordered, *_built(facts, built))
+    ours = (*_rows(facts, manifest), *_built(facts, built))
+    ordered = ours + existing if _prefers_ours(facts) else existing + ours
+    candidates = (*_named(facts), *_overlays(facts, manifest), *ordered)
     for candidate in candidates:
         if isinstance(candidate.verdict, Accepted):
             return Resolution(candidates, candidate.verdict.reason)
@@ -99,6 +103,11 @@ def wanted_backend(facts: Facts) -> str:
 def _nothing_to_decide(facts: Facts) -> str:
     if facts.settings.disable:
         return "DLX_TORCH_DISABLE is set: nothing is attached"
+    return unusable(facts)
+
+
+def unusable(facts: Facts) -> str:
+    """Why no library, shipped or built, can serve this torch on this Python, or ""."""
     if facts.torch is None:
         return facts.torch_problem
     if facts.series is not None and facts.series < OLDEST:
@@ -178,22 +187,22 @@ def _row_mismatch(facts: Facts, manifest: Manifest, variant: Variant) -> str:
 
 
 def _built(facts: Facts, built: Sequence[Variant]) -> Iterator[Candidate]:
-    if facts.table is not None:
+    if facts.table is not None and not (facts.table.provider == "upstream" and _prefers_ours(facts)):
         return
     wanted = wanted_backend(facts)
     fitting = [v for v in built if v.backend == wanted]
     for variant in fitting:
         verdict = Accepted(f"built here for exactly torch {facts.torch}")
-        yield Candidate(variant.name, "dlx", verdict, variant.backend, variant.path)
+        yield Candidate(variant.name, "dlx", verdict, variant.backend, variant.path, exact=True)
     if not fitting:
-        reason = f"no {wanted} library was built for exactly this torch"
+        reason = f"no {wanted} library was built for exactly this torch: `dlx-torch build` does it"
         yield Candidate("built here", "dlx", Rejected(reason), wanted)
 
 
 def _why_none(facts: Facts, manifest: Manifest) -> str:
     """The one thing that stands in the way, said so that it tells what to do."""
     if facts.release.problem:
-        return f"{facts.release.problem}, and no library was built for exactly this torch"
+        return f"{facts.release.problem}, and no library was built for exactly this torch: `dlx-torch build` does it"
     if manifest.problem:
         return manifest.problem
     if manifest.platform != facts.platform:
@@ -206,11 +215,11 @@ def _why_none(facts: Facts, manifest: Manifest) -> str:
         return f'torch {_x_y(facts)} should have a table of its own, and ours is for prefer="dlx" only'
     if rows:
         here = ", ".join(sorted({v.backend for v in rows}))
-        return f"no {wanted} library for torch {_x_y(facts)} here, only {here}: upgrade dlx-torch-ext"
+        return f"no {wanted} library for torch {_x_y(facts)} here, only {here}: {_REMEDY}"
     served = ", ".join(dict.fromkeys(f"{v.torch} (C++ ABI {_abi(v.cxx11_abi)})" for v in manifest.variants if v.torch))
     return (
         f"no library for torch {_x_y(facts)} with C++ ABI {_abi(facts.cxx11_abi)} in this installation,"
-        f" which has torch {served or 'none'}: upgrade dlx-torch-ext"
+        f" which has torch {served or 'none'}: {_REMEDY}"
     )
 
 

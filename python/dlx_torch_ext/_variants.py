@@ -37,7 +37,7 @@ def human_name(torch: str | None, cxx11_abi: bool | None, backend: str) -> str:
 
 class Variant(Record):
     """One library: the torch x.y and C++ ABI it was compiled for (None: any torch), its backend, whom it serves, where
-    it is."""
+    it is. One that was built here serves "built", and its torch is the full version."""
 
     torch: str | None
     cxx11_abi: bool | None
@@ -81,14 +81,8 @@ def read_manifest(package_path: Iterable[str] | None = None) -> Manifest:
             return Manifest(problem=f"{file} cannot be used: {error}; reinstall dlx-torch-ext")
     return Manifest(
         problem="this installation of dlx-torch-ext is pure Python and holds no library: install the wheel for this"
-        " platform, or install from source with DLX_TORCH_BUILD_NATIVE=1"
+        " platform, run `dlx-torch build`, or install from source with DLX_TORCH_BUILD_NATIVE=1"
     )
-
-
-def built_for(torch: str, cxx11_abi: bool | None) -> tuple[Variant, ...]:
-    """The libraries the user built for exactly this torch version and C++ ABI. None can be built yet."""
-    del torch, cxx11_abi
-    return ()
 
 
 def _parse(data: Any, folder: str) -> Manifest:

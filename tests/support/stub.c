@@ -95,6 +95,10 @@ int something_else(void) { return 0; }
 const void* dlx_torch_build_info(void) { return &info; }
 #endif
 
+#ifdef BUILT_FOR
+const char* dlx_torch_built_for(void) { return BUILT_FOR; }
+#endif
+
 const void* dlx_torch_exchange_api(uint32_t pyobject_size) {
 #ifdef NO_TABLE
   (void)pyobject_size;

@@ -14,8 +14,8 @@ CPU = [entry("2.9", True, "cpu")]
 BY_TORCH = "__future__, ctypes, functools, importlib.metadata, importlib.util, json, re, struct, threading, typing"
 
 OURS = {
-    *("_attach", "_autoload", "_capsule", "_dlpack", "_elf", "_facts", "_layout", "_load", "_record", "_release"),
-    *("_resolve", "_selftest", "_settings", "_variants"),
+    *("_attach", "_autoload", "_cache", "_capsule", "_dlpack", "_elf", "_facts", "_layout", "_load", "_record"),
+    *("_release", "_resolve", "_selftest", "_settings", "_variants"),
 }
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dlx_torch_ext import _variants
 from dlx_torch_ext._variants import human_name, library_file, read_manifest, row_directory
 
 from tests.support import installation
@@ -126,7 +125,3 @@ def test_a_manifest_that_is_a_folder_is_a_reason(tmp_path: Path) -> None:
 def test_the_packages_own_path_is_the_default(install: Any) -> None:
     install([GOOD], libraries=False)
     assert [v.name for v in read_manifest().variants] == ["torch2.9-cxx11-cpu"]
-
-
-def test_nothing_can_be_built_yet() -> None:
-    assert _variants.built_for("2.9.1", True) == ()

@@ -1,0 +1,172 @@
+"""`dlx-torch build`: compiles a library for exactly the torch at hand and puts it where `resolve` finds it.
+
+Nothing half done stays: the library is compiled in a folder of its own, tried in a process of its own, and only then
+renamed to its final name. A failure leaves no trace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+
+from . import _cache, _child, _facts, _resolve
+from ._compile import BuildError, compile_library, find_tools, say
+from ._facts import Facts
+from ._lock import Held, locked
+from ._record import Record
+from ._variants import human_name, read_manifest
+
+_SYSTEMS = {"cuda": ("linux", "windows"), "rocm": ("linux",), "torch_npu": ("linux",)}
+_PATIENCE_S = 900.0
+
+
+class Target(Record):
+    """What is to be built, and the file that it becomes. `named`: the user chose the file's name."""
+
+    facts: Facts
+    backend: str
+    path: str
+    named: bool
+
+    @property
+    def name(self) -> str:
+        return human_name(self.facts.torch, self.facts.cxx11_abi, self.backend)
+
+
+def refused_on(system: str, backend: str | None) -> str:
+    """Why no library for `backend` can be built on `system`, or ""."""
+    systems = _SYSTEMS.get(backend or "", (system,))
+    return "" if system in systems else f"{backend} runs on {' and '.join(systems)} only, this is {system}"
+
+
+def run(backend: str | None, output_dir: str | None, libname: str | None) -> int:
+    """Builds, prints the library's path and returns 0; or says in one line why not, with the words of a compiler that
+    failed below it, and returns 1."""
+    # What torch would load at its import is not needed here, and may be missing: Ascend's libraries on a build machine.
+    os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
+    torch, problem = _facts.import_torch()
+    try:
+        facts = _facts.read(torch, problem)
+        target = plan(facts, backend, output_dir, libname)
+        _build(target, os.path.dirname(os.path.abspath(torch.__file__)))
+    except BuildError as error:
+        say(str(error))
+        return 1
+    except KeyboardInterrupt:
+        say("interrupted; nothing was left behind")
+        return 130
+    print(target.path)
+    say(_use(target))
+    return 0
+
+
+def plan(facts: Facts, backend: str | None, output_dir: str | None, libname: str | None) -> Target:
+    """What to build for the torch of `facts`, or a BuildError. Looks at no file."""
+    problem = _resolve.unusable(facts)
+    if not problem and (facts.series is None or not facts.torch or not set(facts.torch) <= _VERSION_LETTERS):
+        problem = facts.release.problem or f"torch calls itself {facts.torch!r}, which is no version number"
+    if not problem and facts.cxx11_abi is None:
+        problem = "this torch does not tell its C++ ABI, so no library can be compiled for it"
+    chosen = backend or ("" if problem else _resolve.wanted_backend(facts))
+    problem = problem or refused_on(facts.system, chosen) or _lacks(facts, chosen)
+    if libname is not None and (os.path.basename(libname) != libname or libname in ("", ".", "..")):
+        problem = f"--libname {libname!r} is not the plain name of a file; --output-dir names its folder"
+    folder = os.path.abspath(os.path.expanduser(output_dir)) if output_dir else _cache.folder(facts.settings)
+    if not problem and not folder:
+        problem = "there is no home directory for the cache: set DLX_TORCH_CACHE_DIR, or give --output-dir"
+    if problem:
+        raise BuildError(problem)
+    name = libname or _cache.file_name(facts, chosen)
+    return Target(facts, chosen, os.path.join(folder, name), libname is not None)
+
+
+_VERSION_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_")
+
+
+def _lacks(facts: Facts, backend: str) -> str:
+    if backend not in _cache.BACKENDS:
+        return f"torch {facts.torch} is built for {backend}, for which dlx-torch-ext has no library"
+    if backend in ("cuda", "rocm") and facts.backend != backend:
+        return (
+            f"a {backend} library needs a torch built for {backend}, and torch {facts.torch} is built for"
+            f" {facts.backend}: install that torch first"
+        )
+    if backend == "torch_npu" and facts.torch_npu is None:
+        return f"torch_npu is not installed beside torch {facts.torch}: pip install torch-npu first"
+    return ""
+
+
+def _build(target: Target, torch_folder: str) -> None:
+    tools = find_tools(torch_folder)
+    folder, name = os.path.split(target.path)
+    with _exclusive(folder, name) as alone:
+        if alone:
+            for remains in glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name)}.build-*")):
+                shutil.rmtree(remains, ignore_errors=True)  # of a builder that was killed
+        if not target.named and os.path.exists(target.path):
+            flaw = _try_out(target.path, target.backend)
+            if not flaw:
+                say(f"{target.name} is built already")
+                return
+            say(f"what is there is built again: {flaw}")
+        npu = f", torch_npu {target.facts.torch_npu}" if target.backend == "torch_npu" else ""
+        say(f"building {target.name} with {tools.cmake} for the torch in {torch_folder}{npu}")
+        work = tempfile.mkdtemp(prefix=f".{name}.build-", dir=folder)
+        try:
+            built = compile_library(tools, target.facts, target.backend, work)
+            say("trying it out")
+            flaw = _try_out(built, target.backend)
+            if flaw:
+                raise BuildError(f"the library was built and does not work: {flaw}")
+            os.replace(built, target.path)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _exclusive(folder: str, name: str) -> Iterator[bool]:
+    """One builder a file; a folder that cannot be written is told from one that somebody else is working in."""
+
+    def waiting(holder: str) -> None:
+        say(f"waiting for {holder}, which is building the same library")
+
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with locked(os.path.join(folder, f".{name}.lock"), _PATIENCE_S, waiting) as alone:
+            yield alone
+    except Held as error:
+        raise BuildError(
+            f"{error} has been building {name} for more than {_PATIENCE_S:.0f} s: wait for it, or end it"
+        ) from None
+    except OSError as error:
+        raise BuildError(
+            f"{folder} cannot be written: {error.strerror or error}: give --output-dir, or set DLX_TORCH_CACHE_DIR"
+        ) from None
+
+
+def _try_out(path: str, backend: str) -> str:
+    """What is wrong with the library at `path`, or "". A child process loads it, so that a crash is an answer too."""
+    outcome = _child.run(f"from dlx_torch_ext import _build; _build.try_out({path!r}, {backend!r})")
+    return "" if outcome.ok else outcome.detail
+
+
+def try_out(path: str, backend: str) -> None:
+    """The child's side: every check that a library goes through before it is attached."""
+    from . import _attach
+
+    torch, problem = _facts.import_torch()
+    candidate = _resolve.Candidate("built here", "dlx", _resolve.Accepted(""), backend, path, exact=True)
+    verdict = _attach.checked(torch, _facts.read(torch, problem), candidate)
+    _child.answer(*((False, verdict.reason) if isinstance(verdict, _resolve.Rejected) else (True, "")))
+
+
+def _use(target: Target) -> str:
+    """What becomes of the library from now on."""
+    resolution = _resolve.resolve(target.facts, read_manifest(), _cache.built_for(target.facts))
+    if resolution.library == target.path:
+        return "the next `import torch` takes it"
+    return f"DLX_TORCH_LIBRARY={target.path} takes it; without that: {resolution.reason}"

@@ -1,0 +1,103 @@
+"""Libraries built on this machine: where they lie, what they are called, which of them serve the torch at hand.
+
+The name of a file is its whole identity, so that environments can share a folder: backend, torch's full version, C++
+ABI, platform and the state of the sources. A name that fits is no promise; whoever opens the file checks it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from ._variants import Variant, library_file
+
+if TYPE_CHECKING:
+    from ._facts import Facts
+    from ._settings import Settings
+
+BACKENDS = ("cpu", "cuda", "rocm", "torch_npu")
+
+_SOURCES = ("CMakeLists.txt", "variants.toml", "cmake", "cpp")
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.+")
+
+
+def folder(settings: Settings) -> str:
+    """The cache: DLX_TORCH_CACHE_DIR, or dlx-torch-ext in the user's cache folder; "" where there is no such place."""
+    if settings.cache_dir:
+        return settings.cache_dir
+    parent = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(parent):  # to be ignored then, says the XDG specification
+        parent = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(parent, "dlx-torch-ext") if os.path.isabs(parent) else ""
+
+
+def file_name(facts: Facts, backend: str) -> str:
+    """What the library for this torch and `backend` is called, made of the sources here."""
+    stem, dot, suffix = library_file(backend, facts.system).rpartition(".")
+    return f"{stem}-{_identity(facts)}-{revision()}{dot}{suffix}"
+
+
+def built_for(facts: Facts) -> tuple[Variant, ...]:
+    """The libraries in the cache for exactly this torch, made of the sources here. Never raises; opens none."""
+    cache = folder(facts.settings)
+    try:
+        names = set(os.listdir(cache)) if cache else set()
+    except OSError:
+        return ()
+    if not any(_identity(facts) in name for name in names):
+        return ()  # the sources need not be read
+    found = ((backend, file_name(facts, backend)) for backend in BACKENDS)
+    return tuple(
+        Variant(facts.torch, facts.cxx11_abi, backend, "built", os.path.join(cache, name))
+        for backend, name in found
+        if name in names
+    )
+
+
+def source() -> str:
+    """The folder with the sources of the libraries: the checkout that the package runs from (an editable installation),
+    else the package's own `_src`. "" where there is neither."""
+    entries = [os.path.abspath(entry) for entry in sys.modules[__package__].__path__]
+    checkouts = [
+        os.path.dirname(os.path.dirname(e)) for e in entries if os.path.basename(os.path.dirname(e)) == "python"
+    ]
+    for root in checkouts + [os.path.join(entry, "_src") for entry in entries]:
+        if all(os.path.exists(os.path.join(root, name)) for name in _SOURCES):
+            return root
+    return ""
+
+
+@functools.lru_cache(maxsize=1)
+def revision() -> str:
+    """The state of the sources: 12 hexadecimal digits over their names and contents; "" where there are none."""
+    root = source()
+    if not root:
+        return ""
+    total = hashlib.sha256()
+    for file in sorted(_files(root)):
+        with open(os.path.join(root, *file.split("/")), "rb") as stream:
+            content = stream.read()
+        total.update(f"{file}\0{len(content)}\0".encode())
+        total.update(content)
+    return total.hexdigest()[:12]
+
+
+def _files(root: str) -> list[str]:
+    found = [name for name in _SOURCES if os.path.isfile(os.path.join(root, name))]
+    for name in _SOURCES:
+        for where, folders, files in os.walk(os.path.join(root, name)):
+            folders[:] = [f for f in folders if f != "__pycache__"]
+            found += [os.path.relpath(os.path.join(where, file), root).replace(os.sep, "/") for file in files]
+    return found
+
+
+def _identity(facts: Facts) -> str:
+    return f"torch{_safe(facts.torch or '')}-{'cxx11' if facts.cxx11_abi else 'cxx98'}-{facts.platform}"
+
+
+def _safe(version: str) -> str:
+    """`version` in letters that every file system keeps apart, one spelling for each version."""
+    return "".join(c if c in _PLAIN else "".join(f"_{byte:02x}" for byte in c.encode()) for c in version)

@@ -1,0 +1,144 @@
+"""Runs CMake and Ninja on the sources of one library, and shows how far they are."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from . import _cache
+from ._record import Record
+from ._variants import library_file
+
+if TYPE_CHECKING:
+    from ._facts import Facts
+
+EXTRA = "pip install 'dlx-torch-ext[build]'"
+
+_WORDS = 40  # lines of a failure that are shown
+_COMPILERS = ("c++", "g++", "clang++")
+
+
+class BuildError(Exception):
+    """No library; the first line of the text says why and what to do, others are the words of a program that failed."""
+
+
+class Tools(Record):
+    """What compiling takes: paths of programs and folders."""
+
+    source: str
+    cmake: str
+    ninja: str
+    dlpack: str
+    torch: str
+
+
+def find_tools(torch_folder: str) -> Tools:
+    """Everything that is needed, or a BuildError that says what to install. `torch_folder` is torch's package."""
+    source = _cache.source()
+    if not source:
+        raise BuildError("this installation of dlx-torch-ext lacks its sources: reinstall it")
+    if not os.path.isfile(os.path.join(torch_folder, "include", "c10", "core", "TensorImpl.h")):
+        raise BuildError(f"the torch in {torch_folder} has no C++ headers: install torch's own wheel, which has them")
+    _require_compiler()
+    return Tools(source, _program("cmake"), _program("ninja"), _dlpack(), torch_folder)
+
+
+def compile_library(tools: Tools, facts: Facts, backend: str, work: str) -> str:
+    """Compiles the library for exactly the torch of `facts` in the empty folder `work`; returns its path there."""
+    configure = [tools.cmake, "-S", tools.source, "-B", work, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools.ninja}"]
+    definitions = {
+        "CMAKE_BUILD_TYPE": "Release",
+        "Python3_EXECUTABLE": sys.executable,
+        "DLX_TORCH_EXACT": facts.torch,
+        "DLX_TORCH_CXX11_ABI": int(bool(facts.cxx11_abi)),
+        "DLX_TORCH_DIR": tools.torch,
+        "DLX_TORCH_BACKENDS": backend,
+        "DLX_DLPACK_INCLUDE_DIR": tools.dlpack,
+    }
+    _run("configuring", [*configure, *(f"-D{name}={value}" for name, value in definitions.items())])
+    _run("compiling", [tools.cmake, "--build", work, "--target", f"dlx_torch_{backend}_exact"])
+    return os.path.join(work, "_lib", "exact", library_file(backend, facts.system))
+
+
+def say(text: str) -> None:
+    """Tells the person at the keyboard; stdout is for the result alone."""
+    print(f"dlx-torch: {text}", file=sys.stderr, flush=True)
+
+
+def words_of(output: Sequence[str]) -> list[str]:
+    """The lines that say what went wrong: from the first failure on, without the command line that Ninja repeats."""
+    starts = [i for i, line in enumerate(output) if line.startswith(("FAILED:", "CMake Error"))]
+    words = output[starts[0] :] if starts else output[-_WORDS:]
+    if words and words[0].startswith("FAILED:"):
+        words = words[2:]
+    return list(words[:_WORDS])
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name, path=sysconfig.get_path("scripts")) or shutil.which(name)
+    if found is None:
+        raise BuildError(f"{name} is not found: {EXTRA}")
+    return found
+
+
+def _require_compiler() -> None:
+    if sys.platform == "win32":  # CMake finds Visual Studio's, and says so where it does not
+        return
+    chosen = shlex.split(os.environ.get("CXX", ""))
+    if chosen and shutil.which(chosen[0]) is None:
+        raise BuildError(f"CXX={os.environ['CXX']} is no program here: correct it, or unset it")
+    if not chosen and not any(map(shutil.which, _COMPILERS)):
+        raise BuildError(
+            "there is no C++ compiler: install g++ or clang++ (apt install g++, dnf install gcc-c++), or set CXX"
+        )
+
+
+def _dlpack() -> str:
+    """The folder that holds dlpack/dlpack.h: a wheel of ours has it, and apache-tvm-ffi does."""
+    places = [os.path.join(entry, "include") for entry in sys.modules[__package__].__path__]
+    spec = importlib.util.find_spec("tvm_ffi")
+    places += [os.path.join(entry, "include") for entry in (spec.submodule_search_locations if spec else None) or ()]
+    for place in places:
+        if os.path.isfile(os.path.join(place, "dlpack", "dlpack.h")):
+            return place
+    raise BuildError(f"dlpack/dlpack.h is not found, which apache-tvm-ffi has: {EXTRA}")
+
+
+def _run(what: str, command: Sequence[str]) -> None:
+    say(what)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", bufsize=1
+    )
+    assert process.stdout is not None
+    try:
+        output = _watch(process.stdout)
+        status = process.wait()
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    finally:
+        process.stdout.close()
+    if status != 0:
+        raise BuildError("\n".join([f"{what} failed with exit status {status}", *words_of(output)]))
+
+
+def _watch(stream: Iterable[str]) -> list[str]:
+    """Reads to the end; on a terminal, Ninja's count of steps goes on in one line."""
+    live = sys.stderr.isatty()
+    width = shutil.get_terminal_size().columns - 1
+    lines = []
+    for line in stream:
+        lines.append(line.rstrip("\n"))
+        if live and line.startswith("["):
+            print(f"\r\033[K{lines[-1][:width]}", end="", file=sys.stderr, flush=True)
+    if live:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    return lines

@@ -1,0 +1,426 @@
+"""`dlx-torch build` without torch and without a compiler: its options, its refusals, what it leaves behind."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dlx_torch_ext import _build, _cache, _cli, _compile, _facts
+from dlx_torch_ext._build import Target, plan
+from dlx_torch_ext._compile import BuildError, Tools
+from dlx_torch_ext._settings import Settings
+
+from tests.support.child import ROOT
+from tests.support.installation import facts
+
+NPU = {"torch_npu": "2.9.0", "system": "linux", "machine": "aarch64"}
+
+
+@pytest.fixture(autouse=True)
+def _revision(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_cache, "revision", lambda: "0123456789ab")
+    monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "1")  # run() sets it; put back after the test
+
+
+def usage_error(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The last line of what argparse says to a wrong command line."""
+    with pytest.raises(SystemExit) as stopped:
+        _cli.main(["build", *arguments])
+    assert stopped.value.code == 2
+    return capsys.readouterr().err.strip().splitlines()[-1]
+
+
+class TestOptions:
+    OPTIONS = ("--build-with-cuda", "--build-with-rocm", "--build-with-torch-npu")
+
+    @pytest.mark.parametrize(("first", "second"), itertools.permutations(OPTIONS, 2))
+    def test_exclude_one_another(self, first: str, second: str, capsys: pytest.CaptureFixture[str]) -> None:
+        line = usage_error(capsys, first, second)
+        assert first in line
+        assert second in line
+
+    @pytest.mark.parametrize(
+        ("system", "option"),
+        [
+            ("windows", "--build-with-torch-npu"),
+            ("macos", "--build-with-torch-npu"),
+            ("windows", "--build-with-rocm"),
+            ("macos", "--build-with-rocm"),
+            ("macos", "--build-with-cuda"),
+        ],
+    )
+    def test_refused_on_other_systems(
+        self, system: str, option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr(_facts, "system", lambda: system)
+        line = usage_error(capsys, option)
+        assert f"argument {option}" in line
+        assert f"this is {system}" in line
+
+    @pytest.mark.parametrize("system", ["linux", "windows", "macos"])
+    def test_where_each_backend_can_be_built(self, system: str) -> None:
+        allowed = {b for b in (None, *_cache.BACKENDS) if not _build.refused_on(system, b)}
+        accelerators = {"linux": {"cuda", "rocm", "torch_npu"}, "windows": {"cuda"}, "macos": set()}
+        assert allowed == {None, "cpu"} | accelerators[system]
+
+    @pytest.mark.parametrize(
+        ("arguments", "expected"),
+        [
+            ([], (None, None, None)),
+            (["--build-with-cuda"], ("cuda", None, None)),
+            (["--build-with-rocm", "--output-dir", "d"], ("rocm", "d", None)),
+            (["--build-with-torch-npu", "--libname", "x.so"], ("torch_npu", None, "x.so")),
+        ],
+    )
+    def test_arrive(self, arguments: list[str], expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_facts, "system", lambda: "linux")
+        monkeypatch.setattr(_build, "run", lambda *given: given)
+        assert _cli.main(["build", *arguments]) == expected
+
+
+def planned(option: str | None = None, output: str | None = "out", name: str | None = None, **changes: Any) -> Target:
+    return plan(facts(**changes), option, output, name)
+
+
+def refused(option: str | None = None, output: str | None = "out", name: str | None = None, **changes: Any) -> str:
+    with pytest.raises(BuildError) as error:
+        planned(option, output, name, **changes)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+class TestPlan:
+    @pytest.mark.parametrize(
+        ("situation", "backend"),
+        [
+            ({}, "cpu"),
+            ({"backend": "cuda"}, "cuda"),
+            ({"backend": "rocm"}, "rocm"),
+            (NPU, "torch_npu"),
+            ({**NPU, "backend": "cuda", "cuda_active": lambda: True}, "cuda"),
+            ({**NPU, "backend": "cuda", "cuda_active": lambda: False}, "torch_npu"),
+            ({**NPU, "system": "windows"}, "cpu"),
+        ],
+    )
+    def test_the_backend_is_the_one_resolve_wants(self, situation: dict[str, Any], backend: str) -> None:
+        assert planned(**{"system": "linux", **situation}).backend == backend
+
+    def test_an_option_says_otherwise(self) -> None:
+        assert planned("cuda", **NPU, backend="cuda").backend == "cuda"
+        assert planned("torch_npu", **NPU, backend="cuda", cuda_active=lambda: True).backend == "torch_npu"
+
+    @pytest.mark.parametrize(
+        "version", ["2.9.0a0+50eac811a6.nv25.09", "2.16.0.dev20270101+cu130", "2.4.0", "2.9.1+cpu"]
+    )
+    def test_releases_and_what_is_none(self, version: str, tmp_path: Path) -> None:
+        target = planned(output=str(tmp_path), torch=version)
+        assert target.name == f"torch{version}-cxx11-cpu"
+        assert target.path == str(tmp_path / _cache.file_name(facts(torch=version), "cpu"))
+        assert not target.named
+
+    def test_into_the_cache(self, tmp_path: Path) -> None:
+        target = planned(output=None, settings=Settings(cache_dir=str(tmp_path)))
+        assert os.path.dirname(target.path) == str(tmp_path)
+
+    def test_disabled_is_no_reason_not_to_build(self, tmp_path: Path) -> None:
+        assert planned(output=str(tmp_path), settings=Settings(disable=True)).backend == "cpu"
+
+    def test_under_a_name_of_ones_own(self, tmp_path: Path) -> None:
+        target = planned(output=str(tmp_path), name="libmine.so")
+        assert target.path == str(tmp_path / "libmine.so")
+        assert target.named
+
+    @pytest.mark.parametrize("name", ["", ".", "..", "a/b.so", "/b.so"])
+    def test_a_name_is_no_path(self, name: str) -> None:
+        assert "--output-dir names its folder" in refused(name=name)
+
+    def test_a_torch_too_old(self) -> None:
+        assert "older than 2.4" in refused(torch="2.3.1")
+
+    def test_no_torch(self) -> None:
+        assert refused(torch=None, torch_problem="torch is not installed") == "torch is not installed"
+
+    @pytest.mark.parametrize("version", ["unknown", "2.9;rm", '2.9"', "2.9 1"])
+    def test_a_version_that_is_none(self, version: str) -> None:
+        assert "no version number" in refused(torch=version)
+
+    def test_an_unknown_abi(self) -> None:
+        assert "C++ ABI" in refused(cxx11_abi=None)
+
+    def test_another_python(self) -> None:
+        assert "pypy is not CPython" in refused(implementation="pypy")
+
+    @pytest.mark.parametrize("backend", ["cuda", "rocm"])
+    def test_a_torch_built_for_something_else(self, backend: str) -> None:
+        reason = refused(backend, system="linux")
+        assert f"a {backend} library needs a torch built for {backend}" in reason
+        assert "is built for cpu" in reason
+
+    def test_torch_npu_that_is_not_installed(self) -> None:
+        assert "torch_npu is not installed" in refused("torch_npu", system="linux")
+
+    def test_an_accelerator_without_a_library(self) -> None:
+        assert "built for xpu, for which dlx-torch-ext has no library" in refused(backend="xpu")
+
+    def test_nobodys_home(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_cache, "folder", lambda _: "")
+        assert "DLX_TORCH_CACHE_DIR" in refused(output=None)
+
+
+class TestWhatIsMissing:
+    @pytest.fixture
+    def torch_folder(self, tmp_path: Path) -> str:
+        header = tmp_path / "torch" / "include" / "c10" / "core" / "TensorImpl.h"
+        header.parent.mkdir(parents=True)
+        header.touch()
+        return str(tmp_path / "torch")
+
+    @pytest.fixture
+    def programs(self, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+        """The programs of this machine."""
+        here = {"cmake", "ninja", "c++"}
+        monkeypatch.setattr("shutil.which", lambda name, path=None: f"/bin/{name}" if name in here else None)
+        monkeypatch.delenv("CXX", raising=False)
+        monkeypatch.setattr(_compile, "_dlpack", lambda: "/include")
+        return here
+
+    @staticmethod
+    def missing(torch_folder: str) -> str:
+        with pytest.raises(BuildError) as error:
+            _compile.find_tools(torch_folder)
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    def test_nothing(self, torch_folder: str, programs: set[str]) -> None:
+        tools = _compile.find_tools(torch_folder)
+        assert (tools.cmake, tools.ninja, tools.torch) == ("/bin/cmake", "/bin/ninja", torch_folder)
+
+    @pytest.mark.parametrize("program", ["cmake", "ninja"])
+    def test_a_program(self, program: str, torch_folder: str, programs: set[str]) -> None:
+        programs.remove(program)
+        assert self.missing(torch_folder) == f"{program} is not found: pip install 'dlx-torch-ext[build]'"
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="Visual Studio is found by CMake")
+    def test_a_compiler(self, torch_folder: str, programs: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        programs.remove("c++")
+        assert "no C++ compiler: install g++" in self.missing(torch_folder)
+        programs.add("clang++")
+        _compile.find_tools(torch_folder)
+        monkeypatch.setenv("CXX", "ccache missing++")
+        assert "CXX=ccache missing++" in self.missing(torch_folder)
+        programs.add("ccache")
+        _compile.find_tools(torch_folder)
+
+    def test_torchs_headers(self, tmp_path: Path, programs: set[str]) -> None:
+        assert "has no C++ headers" in self.missing(str(tmp_path))
+
+    def test_our_sources(self, torch_folder: str, programs: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_cache, "source", lambda: "")
+        assert "lacks its sources" in self.missing(torch_folder)
+
+    def test_dlpack(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        import dlx_torch_ext
+
+        monkeypatch.setattr(dlx_torch_ext, "__path__", [str(tmp_path)])
+        monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+        with pytest.raises(BuildError, match=r"dlpack/dlpack.h is not found.*dlx-torch-ext\[build\]"):
+            _compile._dlpack()
+        (tmp_path / "include" / "dlpack").mkdir(parents=True)
+        (tmp_path / "include" / "dlpack" / "dlpack.h").touch()
+        assert _compile._dlpack() == str(tmp_path / "include")
+
+
+def test_the_words_of_a_compiler_come_without_the_command() -> None:
+    output = ["[1/2] Building a.o", "FAILED: a.o", "c++ -I... a.cc", "a.cc:1:1: error: no", *["note"] * 100]
+    assert _compile.words_of(output)[:2] == ["a.cc:1:1: error: no", "note"]
+    assert len(_compile.words_of(output)) <= 40
+    assert _compile.words_of(["-- ok", "CMake Error at x:", "  no headers"]) == ["CMake Error at x:", "  no headers"]
+    assert _compile.words_of(["anything"]) == ["anything"]
+
+
+def test_a_program_that_fails_gives_its_words(capsys: pytest.CaptureFixture[str]) -> None:
+    program = "print('[1/2] one'); print('FAILED: x'); print('the command'); print('the cause'); raise SystemExit(3)"
+    with pytest.raises(BuildError) as error:
+        _compile._run("compiling", [sys.executable, "-c", program])
+    assert str(error.value).splitlines() == ["compiling failed with exit status 3", "the cause"]
+    assert capsys.readouterr().out == ""
+
+
+LIBRARY = b"a library"
+
+
+@pytest.fixture
+def build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Target]:
+    """Builds into tmp_path/out with a compiler that writes LIBRARY, or does what `compiler` does; `flaw` is what a
+    trial of the result finds."""
+
+    def now(
+        compiler: Callable[..., str] | None = None, flaw: str = "", folder: Path = tmp_path / "out", **options: Any
+    ) -> Target:
+        def compile_library(tools: Tools, here: Any, backend: str, work: str) -> str:
+            path = Path(work) / "built.so"
+            path.write_bytes(LIBRARY)
+            return str(path)
+
+        def try_out(path: str, backend: str) -> str:
+            return flaw if Path(path).read_bytes() == LIBRARY else "truncated"
+
+        monkeypatch.setattr(_build, "find_tools", lambda _: Tools("/source", "cmake", "ninja", "/dlpack", "/torch"))
+        monkeypatch.setattr(_build, "compile_library", compiler or compile_library)
+        monkeypatch.setattr(_build, "_try_out", try_out)
+        target = planned(output=str(folder), **options)
+        _build._build(target, "/torch")
+        return target
+
+    return now
+
+
+class TestBuilding:
+    def test_leaves_the_library_and_nothing_else(self, build: Callable[..., Target], tmp_path: Path) -> None:
+        target = build()
+        assert Path(target.path).read_bytes() == LIBRARY
+        assert os.listdir(tmp_path / "out") == [os.path.basename(target.path)]
+
+    def test_once(self, build: Callable[..., Target], capsys: pytest.CaptureFixture[str]) -> None:
+        build()
+        build(compiler=lambda *_: pytest.fail("compiled again"))
+        assert "is built already" in capsys.readouterr().err
+
+    def test_under_a_name_of_ones_own_it_builds_again(self, build: Callable[..., Target]) -> None:
+        target = build(name="mine.so")
+        Path(target.path).write_bytes(b"from other sources")
+        assert Path(build(name="mine.so").path).read_bytes() == LIBRARY
+
+    def test_replaces_what_is_broken(self, build: Callable[..., Target], capsys: pytest.CaptureFixture[str]) -> None:
+        target = build()
+        Path(target.path).write_bytes(b"half")
+        build()
+        assert Path(target.path).read_bytes() == LIBRARY
+        assert "built again: truncated" in capsys.readouterr().err
+
+    def test_a_failure_leaves_nothing(self, build: Callable[..., Target], tmp_path: Path) -> None:
+        def fail(*_: Any) -> str:
+            raise BuildError("compiling failed")
+
+        with pytest.raises(BuildError, match="compiling failed"):
+            build(compiler=fail)
+        assert os.listdir(tmp_path / "out") == []
+
+    def test_a_failure_leaves_what_was_there(self, build: Callable[..., Target], tmp_path: Path) -> None:
+        target = build(name="mine.so")
+        with pytest.raises(BuildError, match="does not work: the self-test failed"):
+            build(name="mine.so", flaw="the self-test failed")
+        assert Path(target.path).read_bytes() == LIBRARY
+
+    def test_a_folder_that_cannot_be_written(self, build: Callable[..., Target], tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+            with pytest.raises(BuildError, match="cannot be written") as error:
+                build(folder=folder)
+            assert "\n" not in str(error.value)
+            assert "--output-dir" in str(error.value)
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="permissions of Unix")
+    def test_a_read_only_folder(
+        self, build: Callable[..., Target], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        real = os.open
+
+        def refuse(path: Any, *rest: Any, **more: Any) -> int:
+            if str(path).endswith(".lock"):
+                raise PermissionError(13, "Permission denied", path)
+            return real(path, *rest, **more)
+
+        monkeypatch.setattr(os, "open", refuse)  # root may write anywhere, so the folder's mode shows nothing
+        with pytest.raises(BuildError, match=r"out cannot be written: Permission denied"):
+            build()
+
+    def test_a_folder_where_another_works_too_long(
+        self, build: Callable[..., Target], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_build, "_PATIENCE_S", 0.0)
+
+        def meanwhile(*_: Any) -> str:
+            with pytest.raises(BuildError, match=rf"process {os.getpid()} has been building") as error:
+                build(name="mine.so", compiler=lambda *_: pytest.fail("two compile"))
+            raise error.value
+
+        with pytest.raises(BuildError, match="wait for it, or end it"):
+            build(name="mine.so", compiler=meanwhile)
+
+
+BUILDER = """
+import os, sys, time
+from pathlib import Path
+from dlx_torch_ext import _build, _cache
+from dlx_torch_ext._compile import Tools
+from tests.support.installation import facts
+
+def compile_library(tools, here, backend, work):
+    print("compiling", work, flush=True)
+    sys.stdin.readline()
+    path = Path(work) / "built.so"
+    path.write_bytes(b"a library")
+    return str(path)
+
+_cache.revision = lambda: "0123456789ab"
+_build.find_tools = lambda _: Tools("", "", "", "", "")
+_build.compile_library = compile_library
+_build._try_out = lambda path, backend: ""
+_build._build(_build.plan(facts(), None, {folder!r}, None), "/torch")
+print("done", flush=True)
+"""
+
+
+def builder(folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", BUILDER.format(folder=str(folder))]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_a_builder_that_was_killed_blocks_nobody(build: Callable[..., Target], tmp_path: Path) -> None:
+    killed = builder(tmp_path / "out")
+    word, _, work = line(killed).partition(" ")
+    assert word == "compiling"
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    assert os.path.isdir(work)
+    target = build()
+    assert os.listdir(tmp_path / "out") == [os.path.basename(target.path)]
+
+
+def test_the_second_of_two_waits_and_takes_what_the_first_built(tmp_path: Path) -> None:
+    first = builder(tmp_path / "out")
+    assert line(first).startswith("compiling")
+    second = builder(tmp_path / "out")
+    assert second.stderr is not None
+    assert f"waiting for process {first.pid}" in second.stderr.readline()
+    first_out, _ = first.communicate("\n")
+    second_out, second_err = second.communicate()
+    assert (first_out, second_out) == ("done\n", "done\n")
+    assert "is built already" in second_err
+
+
+def test_run_says_in_one_line_what_is_wrong(
+    place: Callable[[Any], Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from tests.support import fake_torch
+
+    place(fake_torch.torch("2.3.1"))
+    assert _build.run(None, str(tmp_path), None) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "dlx-torch: torch 2.3.1 is older than 2.4, the oldest release served: upgrade torch\n"

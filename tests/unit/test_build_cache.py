@@ -1,0 +1,240 @@
+"""Where built libraries lie, how their names keep everything apart that must not meet, and how they are found."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dlx_torch_ext import _cache
+from dlx_torch_ext._facts import Facts
+from dlx_torch_ext._settings import Settings, read_settings
+
+from tests.support import stub
+from tests.support.installation import SYSTEM, Site, facts
+
+NIGHTLY = "2.9.0.dev20250804+cu128"
+
+
+@pytest.fixture
+def revision(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(_cache, "revision", lambda: "0123456789ab")
+    return "0123456789ab"
+
+
+def in_cache(folder: Path, **changes: Any) -> Facts:
+    return facts(settings=Settings(cache_dir=str(folder)), **changes)
+
+
+class TestFolder:
+    def test_named(self, tmp_path: Path) -> None:
+        settings = read_settings({"DLX_TORCH_CACHE_DIR": str(tmp_path / "own")})
+        assert _cache.folder(settings) == str(tmp_path / "own")
+
+    def test_in_the_users_cache(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        assert _cache.folder(Settings()) == str(tmp_path / "dlx-torch-ext")
+
+    @pytest.mark.parametrize("unusable", ["", "relative/cache"])
+    def test_in_the_home_directory(self, unusable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", unusable)
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("USERPROFILE", str(tmp_path))
+        assert _cache.folder(Settings()) == str(tmp_path / ".cache" / "dlx-torch-ext")
+
+    def test_never_below_the_current_directory(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+        monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # nobody's home
+        assert _cache.folder(Settings()) == ""
+        assert _cache.built_for(facts()) == ()
+
+
+class TestName:
+    def test_says_everything(self, revision: str) -> None:
+        name = _cache.file_name(facts(torch=NIGHTLY, system="linux", machine="x86_64"), "cuda")
+        assert name == f"libdlx_torch_cuda-torch2.9.0.dev20250804+cu128-cxx11-linux-x86_64-{revision}.so"
+
+    def test_follows_the_system(self, revision: str) -> None:
+        assert _cache.file_name(facts(system="macos", machine="arm64"), "cpu").endswith(
+            f"-macos-arm64-{revision}.dylib"
+        )
+        name = _cache.file_name(facts(system="windows", machine="x64"), "cpu")
+        assert name.startswith("dlx_torch_cpu-")
+        assert name.endswith(".dll")
+
+    def test_no_two_identities_share_a_name(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        torches = ["2.9.1", "2.9.1+cpu", "2.9.1+cu128", "2.9.10", "2.9.0a0+git1", "2.9.0A0+git1", NIGHTLY]
+        torches += ["2.9.0a0_git1", "2.9.0a0/git1", "2.9.0a0-git1", "2.9.0a0_2fgit1", "2.9.0a0 git1", "2.9.0é"]
+        torches += ["2.9.0_c3_a9"]
+        axes = itertools.product(torches, (True, False), ("x86_64", "aarch64"), _cache.BACKENDS, ("aaa", "bbb"))
+        names = []
+        for torch, abi, machine, backend, state in axes:
+            monkeypatch.setattr(_cache, "revision", lambda state=state: state)
+            names.append(_cache.file_name(facts(torch=torch, cxx11_abi=abi, machine=machine), backend))
+        folded = {name.casefold() for name in names}  # some file systems do not tell A from a
+        assert len(folded) == len(names)
+        assert all(name == os.path.basename(name) and name.isascii() and " " not in name for name in names)
+
+
+class TestRevision:
+    def test_changes_with_the_sources_and_with_nothing_else(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        for name in ("CMakeLists.txt", "variants.toml", "cmake/a.cmake", "cpp/src/b.cc"):
+            file = tmp_path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(name)
+        monkeypatch.setattr(_cache, "source", lambda: str(tmp_path))
+
+        def now() -> str:
+            _cache.revision.cache_clear()
+            return _cache.revision()
+
+        first = now()
+        assert len(first) == 12
+        os.utime(tmp_path / "CMakeLists.txt", (0, 0))
+        (tmp_path / "README.md").write_text("x")
+        (tmp_path / "cmake" / "__pycache__").mkdir()
+        (tmp_path / "cmake" / "__pycache__" / "variants.pyc").write_text("x")
+        assert now() == first
+        (tmp_path / "cpp" / "src" / "b.cc").write_text("changed")
+        changed = now()
+        (tmp_path / "cpp" / "src" / "b.cc").rename(tmp_path / "cpp" / "src" / "c.cc")
+        assert len({first, changed, now()}) == 3
+        _cache.revision.cache_clear()
+
+    def test_the_package_here_has_its_sources(self) -> None:
+        _cache.revision.cache_clear()
+        assert os.path.isfile(os.path.join(_cache.source(), "cpp", "include", "dlx", "dlx_torch.h"))
+        assert len(_cache.revision()) == 12
+
+    def test_a_package_without_sources(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        import dlx_torch_ext
+
+        monkeypatch.setattr(dlx_torch_ext, "__path__", [str(tmp_path)])
+        _cache.revision.cache_clear()
+        assert (_cache.source(), _cache.revision()) == ("", "")
+        _cache.revision.cache_clear()
+
+    def test_a_checkout_comes_before_a_copy(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        import dlx_torch_ext
+
+        checkout, installed = tmp_path / "checkout", tmp_path / "site-packages" / "dlx_torch_ext"
+        for root in (checkout, installed / "_src"):
+            for name in ("CMakeLists.txt", "variants.toml", "cmake", "cpp"):
+                (root / name).mkdir(parents=True)
+        monkeypatch.setattr(dlx_torch_ext, "__path__", [str(installed), str(checkout / "python" / "dlx_torch_ext")])
+        assert _cache.source() == str(checkout)
+        monkeypatch.setattr(dlx_torch_ext, "__path__", [str(installed)])
+        assert _cache.source() == str(installed / "_src")
+
+
+@pytest.mark.usefixtures("revision")
+class TestFound:
+    def test_every_backend_for_exactly_this_torch(self, tmp_path: Path) -> None:
+        here = in_cache(tmp_path, torch=NIGHTLY)
+        for backend in ("cpu", "torch_npu"):
+            (tmp_path / _cache.file_name(here, backend)).touch()
+        found = _cache.built_for(here)
+        assert [(v.backend, v.torch, v.cxx11_abi, v.serves) for v in found] == [
+            ("cpu", NIGHTLY, True, "built"),
+            ("torch_npu", NIGHTLY, True, "built"),
+        ]
+        assert found[0].name == f"torch{NIGHTLY}-cxx11-cpu"
+        assert all(os.path.isfile(v.path) for v in found)
+
+    @pytest.mark.parametrize(
+        "change", [{"torch": "2.9.0.dev20250805+cu128"}, {"cxx11_abi": False}, {"machine": "riscv64"}, {"torch": None}]
+    )
+    def test_nothing_for_another(self, change: dict[str, Any], tmp_path: Path) -> None:
+        (tmp_path / _cache.file_name(facts(torch=NIGHTLY), "cpu")).touch()
+        assert _cache.built_for(in_cache(tmp_path, **{"torch": NIGHTLY, **change})) == ()
+
+    def test_nothing_made_of_other_sources(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        (tmp_path / _cache.file_name(facts(torch=NIGHTLY), "cpu")).touch()
+        monkeypatch.setattr(_cache, "revision", lambda: "ba9876543210")
+        assert _cache.built_for(in_cache(tmp_path, torch=NIGHTLY)) == ()
+
+    def test_without_a_fitting_name_the_sources_are_not_read(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        (tmp_path / "something.so").touch()
+        monkeypatch.setattr(_cache, "revision", lambda: pytest.fail("the sources were read"))
+        assert _cache.built_for(in_cache(tmp_path)) == ()
+
+    def test_a_cache_that_is_no_folder(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        assert _cache.built_for(in_cache(tmp_path / "file")) == ()
+        assert _cache.built_for(in_cache(tmp_path / "missing")) == ()
+
+
+ATTACH = """
+import json
+from dlx_torch_ext import _cache
+_cache.revision = lambda: "0123456789ab"
+import dlx_torch_ext as dlx
+status = dlx.attach()
+built = [c for c in status.candidates if c.exact]
+print(json.dumps([status.provider, status.variant, status.library, status.reason, [c.verdict.reason for c in built]]))
+"""
+
+
+@pytest.mark.usefixtures("revision")
+class TestInAFreshProcess:
+    """A package without a manifest, a nightly, and a file in the cache under the right name."""
+
+    @staticmethod
+    def attach(tmp_path: Path, **env: str) -> Any:
+        site = Site(tmp_path / "site", None, f"fake_torch.torch({NIGHTLY!r}, whole=True)")
+        return site.run(ATTACH, DLX_TORCH_CACHE_DIR=str(tmp_path), DLX_TORCH_AUTOLOAD="0", **env).value
+
+    @staticmethod
+    def place(tmp_path: Path) -> Path:
+        return tmp_path / _cache.file_name(facts(torch=NIGHTLY), "cpu")
+
+    def test_what_was_built_is_taken(self, tmp_path: Path) -> None:
+        file = stub.library(self.place(tmp_path), f'BUILT_FOR="{NIGHTLY}"')
+        provider, variant, library, reason, _ = self.attach(tmp_path)
+        assert (provider, variant, library) == ("dlx", f"torch{NIGHTLY}-cxx11-cpu", str(file))
+        assert reason == f"built here for exactly torch {NIGHTLY}"
+
+    def test_there_is_none(self, tmp_path: Path) -> None:
+        provider, _, _, reason, built = self.attach(tmp_path)
+        assert provider == "none"
+        assert "`dlx-torch build`" in reason
+        assert built == []
+
+    @pytest.mark.parametrize(
+        ("macros", "words"),
+        [
+            (('BUILT_FOR="2.9.0.dev20250805+cu128"',), "built for exactly torch 2.9.0.dev20250805+cu128, here is"),
+            ((), "not built for exactly this torch"),
+            (('BUILT_FOR=""',), "not built for exactly this torch"),
+            ((f'BUILT_FOR="{NIGHTLY}"', 'BACKEND="torch_npu"'), "built for torch_npu, needed here is cpu"),
+            ((f'BUILT_FOR="{NIGHTLY}"', "CXX11=0"), "C++ ABI 0"),
+            (("NOT_OURS",), "no library of dlx-torch-ext"),
+        ],
+    )
+    def test_another_library_under_its_name(self, macros: tuple[str, ...], words: str, tmp_path: Path) -> None:
+        stub.library(self.place(tmp_path), *macros)
+        provider, _, _, reason, built = self.attach(tmp_path)
+        assert provider == "none"
+        assert words in reason
+        assert words in built[0]
+
+    @pytest.mark.skipif(SYSTEM != "linux", reason="the loader of Linux is the one that dies of it")
+    def test_a_truncated_one(self, tmp_path: Path) -> None:
+        file = stub.library(self.place(tmp_path), f'BUILT_FOR="{NIGHTLY}"')
+        file.write_bytes(file.read_bytes()[:5000])
+        provider, _, _, reason, _ = self.attach(tmp_path)
+        assert provider == "none"
+        assert "truncated" in reason
+        assert "run `dlx-torch build` again" in reason
+
+    def test_one_of_another_torch_under_dlx_torch_library(self, tmp_path: Path) -> None:
+        file = stub.library(tmp_path / "renamed.so", 'BUILT_FOR="2.9.1"')
+        provider, _, _, reason, _ = self.attach(tmp_path, DLX_TORCH_LIBRARY=str(file))
+        assert provider == "none"
+        assert f"built for exactly torch 2.9.1, here is {NIGHTLY}" in reason

@@ -1,0 +1,144 @@
+"""One builder at a time: what is held is waited for, within bounds; what cannot be created is said at once."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dlx_torch_ext import _lock
+from dlx_torch_ext._lock import Held, locked
+
+from tests.support.child import ROOT
+
+HOLD = """
+import sys
+from dlx_torch_ext._lock import locked
+with locked({path!r}, 0, print):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def hold() -> Iterator[Callable[[Path], Any]]:
+    """Starts a process that holds a lock until its stdin ends."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(path: Path) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", HOLD.format(path=str(path))]
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        return process
+
+    yield start
+    for process in started:
+        process.communicate()
+
+
+def silent(holder: str) -> None:
+    raise AssertionError(f"waited for {holder}")
+
+
+def test_taken_and_removed(tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    with locked(str(path), 0, silent) as alone:
+        assert alone
+        assert path.read_text() == str(os.getpid())
+    assert os.listdir(tmp_path) == []
+
+
+def test_removed_after_a_failure(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), locked(str(tmp_path / "x.lock"), 0, silent):
+        1 / 0  # noqa: B018
+    assert os.listdir(tmp_path) == []
+
+
+def test_held_by_another_process(hold: Callable[[Path], Any], tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    holder = hold(path)
+    told: list[str] = []
+    with pytest.raises(Held, match=f"process {holder.pid}"), locked(str(path), 0.3, told.append):
+        pytest.fail("two hold it")
+    assert told == [f"process {holder.pid}"]
+    assert path.exists(), "the holder's file was removed"
+
+
+def test_waits_until_it_is_free(hold: Callable[[Path], Any], tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    holder = hold(path)
+    with locked(str(path), 60, lambda _: print(file=holder.stdin, flush=True)) as alone:
+        assert alone
+        assert path.read_text() == str(os.getpid())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_a_holder_that_was_killed_holds_nothing(hold: Callable[[Path], Any], tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    holder = hold(path)
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    assert path.exists()
+    with locked(str(path), 0, silent) as alone:
+        assert alone
+
+
+def test_a_file_left_by_anything_is_no_lock(tmp_path: Path) -> None:
+    (tmp_path / "x.lock").write_text("no number")
+    with locked(str(tmp_path / "x.lock"), 0, silent) as alone:
+        assert alone
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.ENOENT])
+def test_a_file_that_cannot_be_created_is_told_at_once(
+    code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(OSError, match=os.strerror(code)), locked(str(tmp_path / "x.lock"), 3600, silent):
+        pytest.fail("there is no lock")
+
+
+def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError), locked(str(tmp_path / "file" / "x.lock"), 3600, silent):
+        pytest.fail("there is no lock")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="flock")
+def test_a_file_system_without_locks_is_worked_on_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import fcntl
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with locked(str(tmp_path / "x.lock"), 3600, silent) as alone:
+        assert not alone
+
+
+def test_a_file_that_its_holder_removed_is_not_the_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    real, calls = _lock._is, []
+
+    def removed_meanwhile(descriptor: int, name: str) -> bool:
+        calls.append(name)
+        if len(calls) == 1:
+            os.unlink(name)
+        return real(descriptor, name)
+
+    monkeypatch.setattr(_lock, "_is", removed_meanwhile)
+    with locked(str(path), 0, silent) as alone:
+        assert alone
+        assert path.exists()
+    assert len(calls) == 2

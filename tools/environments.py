@@ -64,7 +64,8 @@ def real_devices() -> int:
 def make(python: str, torch: str | None, *extras: str, purpose: str = "test") -> Environment:
     """The environment with that CPython ("3.12"), torch release (or none) and `extras`; made if need be.
 
-    Extras come without what they require: name that too, but for what torch requires. `purpose` keeps apart environments that differ in what is installed into them later.
+    Extras come without what they require: name that too, unless torch requires it. `purpose` keeps environments apart
+    that differ in what is installed into them later.
     """
     wanted = [python, f"torch=={torch}" if torch else "", f"devices: {real_devices()}", *_COMMON, *extras]
     key = hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:8]

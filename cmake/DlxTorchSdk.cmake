@@ -2,8 +2,8 @@
 #
 # Makes imported targets of a torch package, installed or unpacked: dlx_<row>_headers (includes, C++ standard, ABI) and, for each of
 # c10, torch_cpu, torch_python, c10_cuda that its lib/ has, dlx_<row>_<library>. The library may be a link stub: only its SONAME
-# enters what is built. CUDA's headers become dlx_<row>_cuda_headers where they are found: beside the package (../cuda/include),
-# in an nvidia package beside it, or as find_path finds cuda_runtime_api.h.
+# enters what is built. CUDA's headers (cuda_runtime_api.h, crt/host_defines.h) become dlx_<row>_cuda_headers where they are found:
+# beside the package (../cuda/include), in CUDA_HOME, in nvidia packages beside it, or as find_path finds them.
 function(dlx_torch_sdk)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "ROW;DIRECTORY" "")
   set(prefix dlx_${arg_ROW})
@@ -36,12 +36,17 @@ function(dlx_torch_sdk)
     endif()
   endforeach()
 
+  # NVIDIA's wheels for CUDA 12 have the two headers in two folders, those for CUDA 13 in one.
+  set(nvidia "${arg_DIRECTORY}/../nvidia")
+  set(hints "${arg_DIRECTORY}/../cuda/include" "$ENV{CUDA_HOME}/include" "${nvidia}/cuda_runtime/include"
+    "${nvidia}/cuda_nvcc/include" "${nvidia}/cu13/include" /usr/local/cuda/include)
   unset(DLX_CUDA_INCLUDE_${arg_ROW} CACHE)
-  find_path(DLX_CUDA_INCLUDE_${arg_ROW} cuda_runtime_api.h
-    HINTS "${arg_DIRECTORY}/../cuda/include" "${arg_DIRECTORY}/../nvidia/cuda_runtime/include"
-          "${arg_DIRECTORY}/../nvidia/cu13/include" "$ENV{CUDA_HOME}/include" /usr/local/cuda/include)
-  if(DLX_CUDA_INCLUDE_${arg_ROW})
+  unset(DLX_CUDA_CRT_INCLUDE_${arg_ROW} CACHE)
+  find_path(DLX_CUDA_INCLUDE_${arg_ROW} cuda_runtime_api.h HINTS ${hints})
+  find_path(DLX_CUDA_CRT_INCLUDE_${arg_ROW} crt/host_defines.h HINTS ${hints})
+  if(DLX_CUDA_INCLUDE_${arg_ROW} AND DLX_CUDA_CRT_INCLUDE_${arg_ROW})
     add_library(${prefix}_cuda_headers INTERFACE)
-    target_include_directories(${prefix}_cuda_headers SYSTEM INTERFACE "${DLX_CUDA_INCLUDE_${arg_ROW}}")
+    target_include_directories(${prefix}_cuda_headers SYSTEM INTERFACE
+      "${DLX_CUDA_INCLUDE_${arg_ROW}}" "${DLX_CUDA_CRT_INCLUDE_${arg_ROW}}")
   endif()
 endfunction()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import shlex
 import shutil
@@ -73,12 +74,15 @@ def say(text: str) -> None:
 
 
 def words_of(output: Sequence[str]) -> list[str]:
-    """The lines that say what went wrong: from the first failure on, without the command line that Ninja repeats."""
-    starts = [i for i, line in enumerate(output) if line.startswith(("FAILED:", "CMake Error"))]
-    words = output[starts[0] :] if starts else output[-_WORDS:]
-    if words and words[0].startswith("FAILED:"):
-        words = words[2:]
-    return list(words[:_WORDS])
+    """The lines that say what went wrong: CMake's reason as one line, or the compiler's output from the first failure on,
+    without the command line that Ninja repeats."""
+    for index, line in enumerate(output):
+        if line.startswith("CMake Error"):
+            reason = itertools.takewhile(lambda text: not text or text.startswith("  "), output[index + 1 :])
+            return [" ".join(" ".join(reason).split()) or line]
+        if line.startswith("FAILED:"):
+            return list(output[index + 2 :][:_WORDS])
+    return list(output[-_WORDS:])
 
 
 def _program(name: str) -> str:
@@ -127,7 +131,8 @@ def _run(what: str, command: Sequence[str]) -> None:
     finally:
         process.stdout.close()
     if status != 0:
-        raise BuildError("\n".join([f"{what} failed with exit status {status}", *words_of(output)]))
+        first, *more = words_of(output) or [f"exit status {status}"]
+        raise BuildError("\n".join([f"{what} failed: {first}", *more]))
 
 
 def _watch(stream: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dlx_torch_ext import _build, _cache, _cli, _compile, _facts
+from dlx_torch_ext import _build, _cache, _cli, _facts
 from dlx_torch_ext._build import Target, plan
 from dlx_torch_ext._compile import BuildError, Tools
 from dlx_torch_ext._settings import Settings
@@ -40,7 +40,7 @@ def usage_error(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 class TestOptions:
     OPTIONS = ("--build-with-cuda", "--build-with-rocm", "--build-with-torch-npu")
 
-    @pytest.mark.parametrize(("first", "second"), itertools.permutations(OPTIONS, 2))
+    @pytest.mark.parametrize(("first", "second"), list(itertools.permutations(OPTIONS, 2)))
     def test_exclude_one_another(self, first: str, second: str, capsys: pytest.CaptureFixture[str]) -> None:
         line = usage_error(capsys, first, second)
         assert first in line
@@ -172,85 +172,6 @@ class TestPlan:
     def test_nobodys_home(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_cache, "folder", lambda _: "")
         assert "DLX_TORCH_CACHE_DIR" in refused(output=None)
-
-
-class TestWhatIsMissing:
-    @pytest.fixture
-    def torch_folder(self, tmp_path: Path) -> str:
-        header = tmp_path / "torch" / "include" / "c10" / "core" / "TensorImpl.h"
-        header.parent.mkdir(parents=True)
-        header.touch()
-        return str(tmp_path / "torch")
-
-    @pytest.fixture
-    def programs(self, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-        """The programs of this machine."""
-        here = {"cmake", "ninja", "c++"}
-        monkeypatch.setattr("shutil.which", lambda name, path=None: f"/bin/{name}" if name in here else None)
-        monkeypatch.delenv("CXX", raising=False)
-        monkeypatch.setattr(_compile, "_dlpack", lambda: "/include")
-        return here
-
-    @staticmethod
-    def missing(torch_folder: str) -> str:
-        with pytest.raises(BuildError) as error:
-            _compile.find_tools(torch_folder)
-        assert "\n" not in str(error.value)
-        return str(error.value)
-
-    def test_nothing(self, torch_folder: str, programs: set[str]) -> None:
-        tools = _compile.find_tools(torch_folder)
-        assert (tools.cmake, tools.ninja, tools.torch) == ("/bin/cmake", "/bin/ninja", torch_folder)
-
-    @pytest.mark.parametrize("program", ["cmake", "ninja"])
-    def test_a_program(self, program: str, torch_folder: str, programs: set[str]) -> None:
-        programs.remove(program)
-        assert self.missing(torch_folder) == f"{program} is not found: pip install 'dlx-torch-ext[build]'"
-
-    @pytest.mark.skipif(sys.platform == "win32", reason="Visual Studio is found by CMake")
-    def test_a_compiler(self, torch_folder: str, programs: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        programs.remove("c++")
-        assert "no C++ compiler: install g++" in self.missing(torch_folder)
-        programs.add("clang++")
-        _compile.find_tools(torch_folder)
-        monkeypatch.setenv("CXX", "ccache missing++")
-        assert "CXX=ccache missing++" in self.missing(torch_folder)
-        programs.add("ccache")
-        _compile.find_tools(torch_folder)
-
-    def test_torchs_headers(self, tmp_path: Path, programs: set[str]) -> None:
-        assert "has no C++ headers" in self.missing(str(tmp_path))
-
-    def test_our_sources(self, torch_folder: str, programs: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_cache, "source", lambda: "")
-        assert "lacks its sources" in self.missing(torch_folder)
-
-    def test_dlpack(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        import dlx_torch_ext
-
-        monkeypatch.setattr(dlx_torch_ext, "__path__", [str(tmp_path)])
-        monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-        with pytest.raises(BuildError, match=r"dlpack/dlpack.h is not found.*dlx-torch-ext\[build\]"):
-            _compile._dlpack()
-        (tmp_path / "include" / "dlpack").mkdir(parents=True)
-        (tmp_path / "include" / "dlpack" / "dlpack.h").touch()
-        assert _compile._dlpack() == str(tmp_path / "include")
-
-
-def test_the_words_of_a_compiler_come_without_the_command() -> None:
-    output = ["[1/2] Building a.o", "FAILED: a.o", "c++ -I... a.cc", "a.cc:1:1: error: no", *["note"] * 100]
-    assert _compile.words_of(output)[:2] == ["a.cc:1:1: error: no", "note"]
-    assert len(_compile.words_of(output)) <= 40
-    assert _compile.words_of(["-- ok", "CMake Error at x:", "  no headers"]) == ["CMake Error at x:", "  no headers"]
-    assert _compile.words_of(["anything"]) == ["anything"]
-
-
-def test_a_program_that_fails_gives_its_words(capsys: pytest.CaptureFixture[str]) -> None:
-    program = "print('[1/2] one'); print('FAILED: x'); print('the command'); print('the cause'); raise SystemExit(3)"
-    with pytest.raises(BuildError) as error:
-        _compile._run("compiling", [sys.executable, "-c", program])
-    assert str(error.value).splitlines() == ["compiling failed with exit status 3", "the cause"]
-    assert capsys.readouterr().out == ""
 
 
 LIBRARY = b"a library"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import itertools
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import dlx_torch_ext
 import pytest
 import torch
 
-from tests.support.compiled import library
+from tests.support.consumer import consumer
 from tests.support.structs import DLPackExchangeAPI
 from tests.support.table import PREFIX, capsule_address
 from tests.support.tensors import DESCRIBABLE, DTYPES, T, quiet, use_count
@@ -32,19 +30,6 @@ def ffi() -> Any:
     import tvm_ffi
 
     return tvm_ffi
-
-
-@functools.cache
-def consumer() -> Any:
-    """The functions of env_consumer.cc, compiled against this tvm-ffi."""
-    from tvm_ffi import libinfo
-
-    places: Any = libinfo
-    runtime = Path(places.find_libtvm_ffi())
-    includes = dict.fromkeys([places.find_include_path(), places.find_dlpack_include_path()])
-    source = Path(__file__).parents[1] / "support" / "env_consumer.cc"
-    flags = ["-std=c++17", *(f"-I{include}" for include in includes), f"-L{runtime.parent}", "-ltvm_ffi"]
-    return ffi().load_module(str(library(source, *flags)))
 
 
 def echo(value: Any) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 # Not a measure of anything: a child that hangs must not hang the suite.
-SECONDS = 300
+SECONDS = 120
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,9 @@
 
 static _Atomic double delay;
 static atomic_int failing;
+static atomic_ulong finished;
 
+unsigned long DLX_SIM(finished)(void) { return finished; }
 void DLX_SIM(slow)(double seconds) { delay = seconds; }
 void DLX_SIM(fail)(int on) { failing = on; }
 
@@ -18,6 +20,7 @@ int dlx_sim_work(const char* name) {
     nanosleep(&time, NULL);
   }
   dlx_sim_note(name);
+  ++finished;
   return failing ? INTERNAL_ERROR : SUCCESS;
 }
 

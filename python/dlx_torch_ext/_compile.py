@@ -74,7 +74,7 @@ def say(text: str) -> None:
 
 
 def words_of(output: Sequence[str]) -> list[str]:
-    """The lines that say what went wrong: CMake's reason as one line, or the compiler's output from the first failure on,
+    """The lines that say what went wrong: CMake's reason as one line, or a compiler's words from the first failure on,
     without the command line that Ninja repeats."""
     for index, line in enumerate(output):
         if line.startswith("CMake Error"):

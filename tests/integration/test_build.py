@@ -1,0 +1,140 @@
+"""`dlx-torch build` for real: a library for the torch at hand, compiled into a fresh folder, loaded by a fresh process.
+
+Takes cmake, ninja and a C++ compiler, and CUDA's headers where torch is built for CUDA: from $CUDA_HOME, from NVIDIA's
+packages beside torch, or from an SDK that ./dev has fetched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dlx_torch_ext import _cache, _facts
+from dlx_torch_ext._variants import human_name
+
+from tests.support.child import Finished
+from tests.support.installation import Site
+from tests.support.tensors import T
+from tools.settings import dev_dir
+
+FACTS = _facts.read(T)
+BUILD = FACTS.backend  # what this torch is built for
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """The package without any library, with sources of its own, so that a checkout may change meanwhile."""
+    made = Site(tmp_path / "site")
+    sources = made.package / "_src"
+    if not sources.exists():  # the package under test runs from a checkout
+        sources.mkdir()
+        for name in ("CMakeLists.txt", "variants.toml", "pyproject.toml"):
+            shutil.copy(Path(_cache.source()) / name, sources)
+        for name in ("cmake", "cpp"):
+            shutil.copytree(Path(_cache.source()) / name, sources / name)
+    monkeypatch.setattr(_cache, "source", lambda: str(sources))
+    _cache.revision.cache_clear()
+    return made
+
+
+def cuda_headers() -> dict[str, str]:
+    """The setting that leads to an SDK's CUDA headers, newest first, where nothing else does."""
+    found = sorted(dev_dir().glob("sdk/*/cuda/include/cuda_runtime_api.h"))
+    if "CUDA_HOME" in os.environ or not found:
+        return {}
+    return {"CUDA_HOME": str(found[-1].parents[1])}
+
+
+def build(site: Site, *arguments: str, **env: str | None) -> Finished:
+    # ./dev names the folder of its own cmake and ninja, which the environment under test need not have.
+    path = os.pathsep.join(filter(None, [os.environ.get("PATH"), os.environ.get("DLX_TEST_BUILD_TOOLS")]))
+    return site.cli("build", *arguments, PATH=path, **cuda_headers(), **env)
+
+
+def built(finished: Finished) -> Path:
+    assert finished.status == 0, str(finished)
+    return Path(finished.stdout.strip())
+
+
+ATTACH = """
+import json
+import torch
+if {npu}:
+    torch.cuda.is_available = lambda: False  # CUDA keeps priority where it is active
+import dlx_torch_ext as dlx
+from dlx_torch_ext import _report, _selftest
+status = dlx.attach()
+flaw = _selftest.problem(torch, _report.table_on(torch), ours=True) if status.provider == "dlx" else status.reason
+print(json.dumps([status.provider, status.variant, status.library, flaw]))
+"""
+
+
+def attached(site: Site, env: dict[str, str], npu: bool = False) -> Any:
+    """What a fresh process has on its torch.Tensor, and what its self-test finds."""
+    return site.run(ATTACH.format(npu=npu), TORCH_DEVICE_BACKEND_AUTOLOAD="0", **env).value
+
+
+def variant(backend: str) -> str:
+    return human_name(T.__version__, FACTS.cxx11_abi, backend)
+
+
+def test_into_the_cache_where_it_is_found(site: Site, tmp_path: Path) -> None:
+    """The default: the backend that torch is built for. What lies there under its name, cut short, is replaced."""
+    cache = {"DLX_TORCH_CACHE_DIR": str(tmp_path / "cache"), "DLX_TORCH_PREFER": "dlx"}  # torch 2.10 has its own table
+    expected = tmp_path / "cache" / _cache.file_name(FACTS, BUILD)
+    expected.parent.mkdir()
+    expected.write_bytes(b"\x7fELF, and no more")
+    finished = build(site, **cache)
+    assert built(finished) == expected
+    assert "is truncated" in finished.stderr
+    assert "the next `import torch` takes it" in finished.stderr
+    assert os.listdir(expected.parent) == [expected.name]
+    assert attached(site, cache) == ["dlx", variant(BUILD), str(expected), ""]
+
+
+def test_for_torch_npu_under_a_name_of_ones_own(site: Site, tmp_path: Path) -> None:
+    if FACTS.torch_npu is None:  # nothing of it is compiled or loaded: it only has to be installed
+        (site.folder / "torch_npu").mkdir()
+        (site.folder / "torch_npu" / "__init__.py").write_text("raise ImportError('libhccl.so is missing')\n")
+    finished = build(site, "--build-with-torch-npu", "--output-dir", str(tmp_path / "out"), "--libname", "libmine.so")
+    library = built(finished)
+    assert library == tmp_path / "out" / "libmine.so"
+    assert os.listdir(library.parent) == [library.name]
+    assert f"DLX_TORCH_LIBRARY={library}" in finished.stderr
+    assert attached(site, {"DLX_TORCH_LIBRARY": str(library)}, npu=True) == [
+        "dlx",
+        "DLX_TORCH_LIBRARY",
+        str(library),
+        "",
+    ]
+
+
+@pytest.mark.parametrize("backend", [b for b in ("cuda", "rocm") if b != BUILD])
+def test_for_what_torch_is_not_built_for(backend: str, site: Site, tmp_path: Path) -> None:
+    finished = build(site, f"--build-with-{backend}", "--output-dir", str(tmp_path / "out"))
+    assert finished.status == 1
+    assert finished.stdout == ""
+    assert finished.stderr.splitlines() == [
+        f"dlx-torch: a {backend} library needs a torch built for {backend}, and torch {T.__version__} is built for"
+        f" {BUILD}: install that torch first"
+    ]
+    assert not (tmp_path / "out").exists()
+
+
+UNWILLING = """#!/bin/sh
+case "$*" in *allocate.cc*) echo "allocate.cc: no, I will not" >&2; exit 1;; esac
+exec {real} "$@"
+"""
+
+
+def test_a_compiler_that_fails_is_quoted(site: Site, tmp_path: Path) -> None:
+    compiler = tmp_path / "compiler"
+    compiler.write_text(UNWILLING.format(real=os.environ.get("CXX", "c++")))
+    compiler.chmod(0o755)
+    finished = build(site, "--output-dir", str(tmp_path / "out"), CXX=str(compiler))
+    assert finished.status == 1
+    assert "allocate.cc: no, I will not" in finished.stderr
+    assert os.listdir(tmp_path / "out") == []

@@ -1,0 +1,120 @@
+"""The headers of a ROCm build of torch, made from those of a CUDA build: PyTorch's own hipify, and AMD's hip/*.h.
+
+    <sdk>/torch/include/c10/cuda/...                                what a CUDA wheel has (tools/sdk.py)
+    <sdk>/hip/include/c10/hip/HIPStream.h, HIPCachingAllocator.h... made of them by the release's own torch.utils.hipify
+    <sdk>/hip/include/hip/hip_runtime_api.h ...                     out of a ROCm installation, or Debian's libamdhip64-dev
+
+Compile with -D__HIP_PLATFORM_AMD__ -DUSE_ROCM, and <sdk>/hip/include before torch's own includes. hipify has changed the names
+it gives: up to torch 2.10 c10::cuda becomes c10::hip, from 2.11 on it stays. So each release is turned by its own hipify.
+
+    python -m tools.hipify <sdk>/torch ...
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tools import wheels
+from tools.settings import ToolError, locked, run
+
+# Turns the headers under argv[2] with the hipify package under argv[1].
+_TURN = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from hipify.hipify_python import hipify
+root = sys.argv[2]
+hipify(project_directory=root, output_directory=root, includes=[root + "/*"], extensions=(".h",), show_progress=False)
+"""
+
+
+def make(torch: Path) -> Path:
+    """The include folder of the ROCm headers for a torch package folder, made beside it where it is not there yet.
+
+    ToolError where hipify, or AMD's headers, are not to be had.
+    """
+    torch = torch.resolve()
+    target = torch.parent / "hip"
+    with locked(target.with_name("hip.lock")):
+        if not target.exists():
+            with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+                made = Path(scratch, "hip")
+                _turned(torch, Path(scratch), made / "include" / "c10" / "hip")
+                _amd(Path(scratch), made)
+                made.rename(target)
+    return target / "include"
+
+
+def _turned(torch: Path, scratch: Path, target: Path) -> None:
+    """Write c10/hip, turned from c10/cuda, to `target`."""
+    cuda = torch / "include" / "c10" / "cuda"
+    if not cuda.is_dir():
+        raise ToolError(f"{torch} has no include/c10/cuda: give the torch folder of a CUDA build or of an SDK")
+    shutil.copytree(cuda, scratch / "turned" / "c10" / "cuda")
+    command = [sys.executable, "-c", _TURN, str(_hipify(torch, scratch)), str(scratch / "turned")]
+    run(command, what=f"turning the headers of {torch}")
+    shutil.copytree(scratch / "turned" / "c10" / "hip", target)
+
+
+def _hipify(torch: Path, scratch: Path) -> Path:
+    """The folder that holds the package hipify of this torch: an SDK has it in the wheel it came from."""
+    if (torch / "utils" / "hipify").is_dir():
+        return torch / "utils"
+    about = json.loads((torch.parent / "sdk.json").read_text(encoding="utf-8"))
+    wheel = wheels.find(f"torch=={about['torch']}", platform=f"{about['arch']}-manylinux_2_28")
+    with wheels.open_wheel(wheel, scratch) as archive:
+        members = [name for name in archive.namelist() if re.fullmatch(r"torch/utils/hipify/\w+\.py", name)]
+        archive.extractall(scratch, members)
+    return scratch / "torch" / "utils"
+
+
+def _amd(scratch: Path, target: Path) -> None:
+    """Write AMD's include/hip, and its licence, to `target`."""
+    rocm = Path(os.environ.get("ROCM_PATH", "/opt/rocm"))
+    if not (rocm / "include" / "hip" / "hip_runtime_api.h").is_file():
+        _debian("libamdhip64-dev", scratch)
+        rocm = scratch / "usr"
+        shutil.copy(rocm / "share" / "doc" / "libamdhip64-dev" / "copyright", target / "LICENSE.hip")
+    shutil.copytree(rocm / "include" / "hip", target / "include" / "hip")
+
+
+def _debian(package: str, root: Path) -> None:
+    """Unpack a Debian package below `root`: apt chooses and verifies it, in a state folder of ours; nothing is installed."""
+    state = root / "apt"
+    for folder in ("lists/partial", "archives/partial"):
+        (state / folder).mkdir(parents=True)
+    settings = {"Dir::State::lists": state / "lists", "Dir::Cache": state, "APT::Sandbox::User": "root"}
+    apt = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in settings.items())]
+    try:
+        subprocess.run([*apt, "update"], capture_output=True, check=True)
+        subprocess.run([*apt, "download", package], cwd=state, capture_output=True, check=True)
+        for file in state.glob("*.deb"):
+            subprocess.run(["dpkg-deb", "--extract", str(file), str(root)], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise ToolError(
+            f"hip/hip_runtime_api.h is neither in ROCM_PATH (or /opt/rocm) nor to be had from apt ({error}): install "
+            f"ROCm's HIP headers (Debian: {package}) and set ROCM_PATH to the folder whose include/ has them"
+        ) from None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.hipify", description=__doc__.partition("\n")[0])
+    parser.add_argument("torch", nargs="+", type=Path, help="torch package folders, as in an SDK or site-packages")
+    try:
+        for torch in parser.parse_args().torch:
+            print(make(torch))
+    except ToolError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,9 +7,9 @@ ABI, platform and the state of the sources. A name that fits is no promise; whoe
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ._variants import Variant, library_file
@@ -76,22 +76,23 @@ def revision() -> str:
     root = source()
     if not root:
         return ""
+    import hashlib  # where nothing was built here, `import torch` does not pay for it
+
     total = hashlib.sha256()
     for file in sorted(_files(root)):
-        with open(os.path.join(root, *file.split("/")), "rb") as stream:
+        with open(os.path.join(root, file), "rb") as stream:
             content = stream.read()
-        total.update(f"{file}\0{len(content)}\0".encode())
+        total.update(f"{file.replace(os.sep, '/')}\0{len(content)}\0".encode())
         total.update(content)
     return total.hexdigest()[:12]
 
 
-def _files(root: str) -> list[str]:
-    found = [name for name in _SOURCES if os.path.isfile(os.path.join(root, name))]
+def _files(root: str) -> Iterator[str]:
+    yield from (name for name in _SOURCES if os.path.isfile(os.path.join(root, name)))
     for name in _SOURCES:
         for where, folders, files in os.walk(os.path.join(root, name)):
-            folders[:] = [f for f in folders if f != "__pycache__"]
-            found += [os.path.relpath(os.path.join(where, file), root).replace(os.sep, "/") for file in files]
-    return found
+            folders[:] = [folder for folder in folders if folder != "__pycache__"]
+            yield from (os.path.join(where, file)[len(root) + 1 :] for file in files)
 
 
 def _identity(facts: Facts) -> str:

@@ -62,7 +62,8 @@ def broken_queue() -> Iterator[None]:
     torch_npu waits by reading an eventfd: within the block, each leads to /dev/null. Have work in hand that lasts longer
     than the block (`slow_queue`), since the queue's own thread uses them too.
     """
-    kept = [(fd, os.dup(fd)) for fd in map(int, os.listdir("/proc/self/fd")) if _is_eventfd(fd)]
+    eventfds = [fd for fd in map(int, os.listdir("/proc/self/fd")) if _is_eventfd(fd)]
+    kept = [(fd, os.dup(fd)) for fd in eventfds]
     null = os.open(os.devnull, os.O_RDONLY)
     try:
         for fd, _ in kept:

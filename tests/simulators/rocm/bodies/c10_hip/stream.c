@@ -1,0 +1,42 @@
+/* libc10_hip: the three functions that a library needs to know the current stream, under the names of one generation of
+ * PyTorch's hipify: c10::hip in the first, c10::cuda in the second. */
+#include "current.h"
+
+#include <stdint.h>
+
+struct stream { /* c10::Stream, and all that HIPStream consists of */
+  int8_t device_type, device;
+  int64_t id; /* any number that stream() can turn into a hipStream_t: here, the pointer itself */
+};
+
+#if DLX_SIM_GENERATION == 1
+enum { DEVICE_TYPE = 6 }; /* c10::DeviceType::HIP */
+#define GET "_ZN3c103hip19getCurrentHIPStreamEa"
+#define HANDLE "_ZNK3c103hip9HIPStream6streamEv"
+#define COUNT "_ZN3c103hip12device_countEv"
+#else
+enum { DEVICE_TYPE = 1 }; /* c10::DeviceType::CUDA */
+#define GET "_ZN3c104cuda20getCurrentCUDAStreamEa"
+#define HANDLE "_ZNK3c104cuda10CUDAStream6streamEv"
+#define COUNT "_ZN3c104cuda12device_countEv"
+#endif
+
+struct stream getCurrentHIPStream(int8_t device) __asm__(GET);
+void* HIPStream_stream(const struct stream* stream) __asm__(HANDLE);
+int8_t device_count(void) __asm__(COUNT);
+
+struct stream getCurrentHIPStream(int8_t device) {
+  NOTE();
+  if (device < 0) device = 0; /* -1 is the current device, and nothing here changes it */
+  return (struct stream){DEVICE_TYPE, device, (int64_t)dlx_sim_get_stream(device)};
+}
+
+void* HIPStream_stream(const struct stream* stream) {
+  NOTE();
+  return (void*)stream->id;
+}
+
+int8_t device_count(void) {
+  NOTE();
+  return (int8_t)dlx_sim_device_count();
+}

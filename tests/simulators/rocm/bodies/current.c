@@ -1,0 +1,9 @@
+/* The current streams behind current.h, one a thread and device. */
+#include "current.h"
+
+#include <stddef.h>
+
+static _Thread_local void* current[DLX_SIM_MAX_DEVICES];
+
+void dlx_sim_set_stream(int device, void* stream) { current[device] = stream; }
+void* dlx_sim_get_stream(int device) { return current[device]; }

@@ -1,11 +1,12 @@
 """The headers of a ROCm build of torch, made from those of a CUDA build: PyTorch's own hipify, and AMD's hip/*.h.
 
-    <sdk>/torch/include/c10/cuda/...                                what a CUDA wheel has (tools/sdk.py)
-    <sdk>/hip/include/c10/hip/HIPStream.h, HIPCachingAllocator.h... made of them by the release's own torch.utils.hipify
-    <sdk>/hip/include/hip/hip_runtime_api.h ...                     out of a ROCm installation, or Debian's libamdhip64-dev
+    <sdk>/torch/include/c10/cuda/...             what a CUDA wheel has (tools/sdk.py)
+    <sdk>/hip/include/c10/hip/HIPStream.h ...    made of them by the release's own torch.utils.hipify
+    <sdk>/hip/include/hip/hip_runtime_api.h ...  out of a ROCm installation, or Debian's libamdhip64-dev
 
-Compile with -D__HIP_PLATFORM_AMD__ -DUSE_ROCM, and <sdk>/hip/include before torch's own includes. hipify has changed the names
-it gives: up to torch 2.10 c10::cuda becomes c10::hip, from 2.11 on it stays. So each release is turned by its own hipify.
+Compile with -D__HIP_PLATFORM_AMD__ -DUSE_ROCM, and <sdk>/hip/include before torch's own includes. hipify has changed
+the names it gives: up to torch 2.10 c10::cuda becomes c10::hip, from 2.11 on it stays. So each release is turned by its
+own hipify.
 
     python -m tools.hipify <sdk>/torch ...
 """
@@ -86,7 +87,7 @@ def _amd(scratch: Path, target: Path) -> None:
 
 
 def _debian(package: str, root: Path) -> None:
-    """Unpack a Debian package below `root`: apt chooses and verifies it, in a state folder of ours; nothing is installed."""
+    """Unpack a Debian package below `root`: apt fetches and verifies it, with state of our own; nothing is installed."""
     state = root / "apt"
     for folder in ("lists/partial", "archives/partial"):
         (state / folder).mkdir(parents=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import NamedTuple, Optional, TypeVar
+from typing import NamedTuple, TypeVar
 
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
@@ -18,8 +18,8 @@ class Undefined(NamedTuple):
     """A function that a library leaves to others; library and version node are None where it is unversioned."""
 
     symbol: str
-    library: Optional[str]
-    node: Optional[str]
+    library: str | None
+    node: str | None
 
 
 class Needs(NamedTuple):

@@ -1,9 +1,10 @@
-"""In the process under test: the record of calls that the simulated libraries of a vendor keep. Standard library only."""
+"""In the process under test: the record of calls that a vendor's simulated libraries keep. Standard library only."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+from typing import Any
 
 
 def core_library(vendor: str) -> str:
@@ -18,7 +19,7 @@ class Record:
         self._vendor = vendor
         self._title = title  # the vendor's name for people
 
-    def function(self, name: str, result: object, *arguments: type) -> ctypes._NamedFuncPointer:
+    def function(self, name: str, result: object, *arguments: type) -> Any:
         """Return a function `dlx_sim_<vendor>_<name>` of the core library, with its C types."""
         found = getattr(self._core(), f"dlx_sim_{self._vendor}_{name}")
         found.restype, found.argtypes = result, arguments

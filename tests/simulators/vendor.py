@@ -1,4 +1,4 @@
-"""What the simulated vendors share: compiling libraries out of stubs and bodies, into a folder kept for the next time."""
+"""What the simulated vendors share: compiling libraries out of stubs and bodies, into a folder that is kept."""
 
 from __future__ import annotations
 
@@ -132,7 +132,9 @@ def facts(folder: Path, package: str = "torch") -> dict[str, str]:
     """Return the strings that an installed torch or torch_npu states in version.py, read as a file."""
     file = folder / "version.py"
     if not file.is_file():
-        raise ValueError(f"{folder} is not an installed {package}: it has no version.py; give the folder named {package}")
+        raise ValueError(
+            f"{folder} is not an installed {package}: it has no version.py; give the folder named {package}"
+        )
     return dict(re.findall(r"^(\w+)\b[^=\n]*= *['\"](.+?)['\"]", file.read_text(), re.MULTILINE))
 
 

@@ -14,7 +14,9 @@ def main() -> int:
     parser.add_argument(
         "--torch-npu", type=Path, required=True, help="the torch_npu package folder, as in site-packages/torch_npu"
     )
-    parser.add_argument("--out", type=Path, required=True, help="where to keep what is built, one subfolder a torch_npu")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="where to keep what is built, one subfolder a torch_npu"
+    )
     arguments = parser.parse_args()
     try:
         print(build(arguments.torch_npu, arguments.out))

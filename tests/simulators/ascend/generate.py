@@ -19,7 +19,6 @@ _OPERATOR = re.compile(r"aclnn|acl(Create|Destroy)(Tensor|TensorList|Scalar|Scal
 _ANSWERS = re.compile(r"acl(?!nn).*(Get|Query|Peek|CreateSubComm)")
 
 
-
 def build(torch_npu_dir: Path, out: Path) -> Path:
     """Return the folder of simulated libraries for a torch_npu package folder, building it in `out` if need be.
 

@@ -59,8 +59,8 @@ def fail_queue(on: bool = True) -> None:
 def broken_queue() -> Iterator[None]:
     """Within the block, waiting for the queue fails, so that `NPUStream::stream()` answers NULL while work is queued.
 
-    torch_npu waits by reading an eventfd: within the block, each leads to /dev/null. Have work in hand that lasts longer
-    than the block (`slow_queue`), since the queue's own thread uses them too.
+    torch_npu waits by reading an eventfd: within the block, each leads to /dev/null. Have work in hand that lasts
+    longer than the block (`slow_queue`), since the queue's own thread uses them too.
     """
     eventfds = [fd for fd in map(int, os.listdir("/proc/self/fd")) if _is_eventfd(fd)]
     kept = [(fd, os.dup(fd)) for fd in eventfds]

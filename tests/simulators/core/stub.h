@@ -2,8 +2,8 @@
 #pragma once
 #include "sim.h"
 
-#define DLX_SIM_STUB(name)                   \
-  __attribute__((weak)) long name(void) {    \
-    dlx_sim_note(#name);                     \
-    return 0;                                \
+#define DLX_SIM_STUB(name)                \
+  __attribute__((weak)) long name(void) { \
+    dlx_sim_note(#name);                  \
+    return 0;                             \
   }

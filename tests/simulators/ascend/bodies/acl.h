@@ -27,8 +27,8 @@ int dlx_sim_work(const char* name);
 /* What a function without a body does (stub.h). */
 int dlx_sim_stub(const char* name);
 
-#define WORK()                                       \
-  do {                                               \
-    int error = dlx_sim_work(__func__);              \
-    if (error) return error;                         \
+#define WORK()                          \
+  do {                                  \
+    int error = dlx_sim_work(__func__); \
+    if (error) return error;            \
   } while (0)

@@ -93,7 +93,9 @@ int aclGetDeviceCapability(uint32_t device, int what, int64_t* value) {
   return SUCCESS;
 }
 
-int aclrtGetDeviceInfo(uint32_t device, int what, int64_t* value) { return aclGetDeviceCapability(device, what, value); }
+int aclrtGetDeviceInfo(uint32_t device, int what, int64_t* value) {
+  return aclGetDeviceCapability(device, what, value);
+}
 
 int aclrtGetSysParamOpt(int option, int64_t* value) {
   NOTE();

@@ -1,6 +1,6 @@
 /* libascendcl, memory and copies. */
-#include "acl.h"
 #include "memory.h"
+#include "acl.h"
 
 #include <string.h>
 

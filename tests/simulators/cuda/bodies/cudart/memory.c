@@ -1,6 +1,6 @@
 /* libcudart, memory and copies. */
-#include "cudart.h"
 #include "memory.h"
+#include "cudart.h"
 
 #include <string.h>
 

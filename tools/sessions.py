@@ -22,7 +22,7 @@ PEER = "torch-c-dlpack-ext==0.1.5"
 INTEGRATION = ("tests/integration",)
 WITH_TVM_FFI = ("tests/integration/test_tvm_ffi.py",)
 BESIDE_PEER = ("tests/integration/test_beside_the_peer.py", *WITH_TVM_FFI)
-CORE = ("tests/unit", "tests/integration/contract")
+CORE = ("tests/integration/contract", *WITH_TVM_FFI)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,10 @@ class Outcome:
         return not self.failed and not self.problem and (self.passed > 0 or self.absent)
 
 
-UNIT = Session("unit tests, no torch", ("tests/unit",), extras=())
+# No torch; the oldest CPython too.
+UNIT = [
+    Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=()) for v in (HERE, "3.9")
+]  # the oldest too
 STANDARD = [Session(f"torch {torch}", INTEGRATION, torch) for torch in ("2.5.1", "2.9.1", "2.13.0")]
 MORE = [Session(f"torch {torch}", INTEGRATION, torch) for torch in ("2.4.1", "2.6.0", "2.7.1", "2.8.0")]
 NEIGHBOURS = [
@@ -66,7 +69,7 @@ NEIGHBOURS = [
 # The wheel that passed above, unchanged, on other CPythons: with the torch they share, and 3.14 with its first.
 PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v) for v in ("3.9", "3.11", "3.12", "3.13")]
 PYTHONS += [Session("same wheel, CPython 3.14", CORE, "2.9.1", "3.14")]
-SANITIZED = Session("torch 2.9.1, ASan and UBSan", CORE[1:], "2.9.1", sanitize=True)
+SANITIZED = Session("torch 2.9.1, ASan and UBSan", CORE[:1], "2.9.1", sanitize=True)
 
 
 def integration(torch: str, python: str | None) -> Session:

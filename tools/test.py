@@ -22,8 +22,6 @@ def main(options: argparse.Namespace) -> int:
     outcomes = _run(console, chosen, built, options)
     _report(console, outcomes)
     good = all(outcome.good for outcome in outcomes)
-    if absent := [outcome.session.python for outcome in outcomes if outcome.absent]:
-        console.print(f"[yellow]Not run, since no such CPython is to be had here: {', '.join(map(str, absent))}[/]")
     # The last line is for programs that read it: sessions that could not run count as failed.
     broken = sum(1 for outcome in outcomes if not outcome.good and not outcome.failed)
     print(f"{sum(o.passed for o in outcomes)} passed, {sum(o.failed for o in outcomes) + broken} failed")
@@ -50,7 +48,7 @@ def _choose(options: argparse.Namespace) -> list[Session]:
     if options.torch:
         return [sessions.integration(torch, options.python) for torch in options.torch]
     more = sessions.MORE if options.all else []
-    return [sessions.UNIT, *sessions.STANDARD, *more, *sessions.NEIGHBOURS, *sessions.PYTHONS]
+    return [*sessions.UNIT, *sessions.STANDARD, *more, *sessions.NEIGHBOURS, *sessions.PYTHONS]
 
 
 def _wheel(options: argparse.Namespace, chosen: list[Session]) -> Path:
@@ -74,9 +72,10 @@ def _report(console: Console, outcomes: list[Outcome]) -> None:
         verdict = "[green]ok[/]" if outcome.good else "[red]failed[/]"
         if outcome.absent:
             verdict = "[yellow]not available here[/]"
-        elif not outcome.good and not outcome.failed and not outcome.passed and not outcome.problem:
-            verdict = "[red]no test ran[/]"
         counts = (str(count) for count in (outcome.passed, outcome.failed, outcome.skipped))
-        words = verdict if not outcome.problem else f"{verdict}: {outcome.problem}"
-        table.add_row(outcome.session.name, *counts, f"{outcome.seconds:.0f} s", words)
+        table.add_row(outcome.session.name, *counts, f"{outcome.seconds:.0f} s", verdict)
     console.print(table)
+    for outcome in outcomes:
+        nothing = "" if outcome.passed or outcome.failed else "no test ran"
+        if words := outcome.problem or nothing:
+            console.print(f"{outcome.session.name}: {words}", markup=False, soft_wrap=True)

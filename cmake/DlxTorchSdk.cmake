@@ -3,7 +3,7 @@
 # Makes imported targets of a torch package, installed or unpacked: dlx_<row>_headers (includes, C++ standard, ABI) and, for each of
 # c10, torch_cpu, torch_python, c10_cuda that its lib/ has, dlx_<row>_<library>. The library may be a link stub: only its SONAME
 # enters what is built. CUDA's headers (cuda_runtime_api.h, crt/host_defines.h) become dlx_<row>_cuda_headers where they are found:
-# beside the package (../cuda/include), in CUDA_HOME, in nvidia packages beside it, or as find_path finds them.
+# beside the package (../cuda/include), in CUDA_HOME, in packages of nvidia's or triton beside it, or as find_path finds them.
 function(dlx_torch_sdk)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "ROW;DIRECTORY" "")
   set(prefix dlx_${arg_ROW})
@@ -36,10 +36,12 @@ function(dlx_torch_sdk)
     endif()
   endforeach()
 
-  # NVIDIA's wheels for CUDA 12 have the two headers in two folders, those for CUDA 13 in one.
+  # NVIDIA's wheels for CUDA 12 have the two headers in two folders, those for CUDA 13 in one; torch's wheels require triton, which
+  # has both.
   set(nvidia "${arg_DIRECTORY}/../nvidia")
   set(hints "${arg_DIRECTORY}/../cuda/include" "$ENV{CUDA_HOME}/include" "${nvidia}/cuda_runtime/include"
-    "${nvidia}/cuda_nvcc/include" "${nvidia}/cu13/include" /usr/local/cuda/include)
+    "${nvidia}/cuda_nvcc/include" "${nvidia}/cu13/include" "${arg_DIRECTORY}/../triton/backends/nvidia/include"
+    /usr/local/cuda/include)
   unset(DLX_CUDA_INCLUDE_${arg_ROW} CACHE)
   unset(DLX_CUDA_CRT_INCLUDE_${arg_ROW} CACHE)
   find_path(DLX_CUDA_INCLUDE_${arg_ROW} cuda_runtime_api.h HINTS ${hints})

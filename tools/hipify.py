@@ -87,7 +87,7 @@ def _amd(scratch: Path, target: Path) -> None:
 
 
 def _debian(package: str, root: Path) -> None:
-    """Unpack a Debian package below `root`: apt fetches and verifies it, with state of our own; nothing is installed."""
+    """Unpack a Debian package below `root`: apt fetches and verifies it, with its own state; nothing is installed."""
     state = root / "apt"
     for folder in ("lists/partial", "archives/partial"):
         (state / folder).mkdir(parents=True)

@@ -327,6 +327,13 @@ class TestBuiltHere:
         other = self.BUILT.replace(backend="cuda")
         assert _resolve.resolve(facts(torch="2.9.0a0+git1234567"), manifest, [other]).provider == "none"
 
+    def test_it_replaces_torchs_own_table_where_asked_to(self, manifest: Manifest) -> None:
+        here = facts(torch="2.16.0", table=UPSTREAM, settings=Settings(prefer="dlx"))
+        resolution = _resolve.resolve(here, manifest, [self.BUILT])
+        assert [c.library for c in resolution.accepted] == ["/cache/own.so", UPSTREAM.library]
+        beside = here.replace(table=FOREIGN)
+        assert _resolve.resolve(beside, manifest, [self.BUILT]).provider == "foreign"
+
     @pytest.mark.parametrize("table", [UPSTREAM, FOREIGN])
     def test_a_table_comes_first(self, table: Table, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(table=table), manifest, [self.BUILT])

@@ -13,6 +13,7 @@ from dlx_torch_ext._facts import Facts
 from dlx_torch_ext._settings import Settings, read_settings
 
 from tests.support import stub
+from tests.support.child import ROOT
 from tests.support.installation import SYSTEM, Site, facts
 
 NIGHTLY = "2.9.0.dev20250804+cu128"
@@ -109,6 +110,11 @@ class TestRevision:
         _cache.revision.cache_clear()
         assert os.path.isfile(os.path.join(_cache.source(), "cpp", "include", "dlx", "dlx_torch.h"))
         assert len(_cache.revision()) == 12
+
+    def test_everything_it_covers_travels_in_the_wheel(self) -> None:
+        project = (ROOT / "pyproject.toml").read_text()
+        for name in (*_cache._SOURCES, "pyproject.toml"):
+            assert f'"{name}" = "dlx_torch_ext/_src/{name}"' in project
 
     def test_a_package_without_sources(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         import dlx_torch_ext

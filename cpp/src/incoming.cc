@@ -19,6 +19,10 @@ bool check_incoming(const DLManagedTensorVersioned* managed, Geometry* geometry,
     return error->set(ErrorKind::kBufferError, "this torch has no dtype for DLPack code %u, bits %u, lanes %u",
                       tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes);
   }
+  if (tensor.dtype.bits < 8 && (managed->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
+    return error->set(ErrorKind::kBufferError, "elements of %u bits padded to a byte each; torch packs them",
+                      tensor.dtype.bits);
+  }
   int64_t elements;
   const Layout layout = {tensor.ndim, tensor.shape, tensor.strides};
   if (!check_layout(layout, dtype_bytes(tensor.dtype), &elements, bytes, error)) return false;

@@ -106,10 +106,15 @@ static at::Tensor ask_dispatcher(c10::IntArrayRef shape, c10::IntArrayRef stride
                                        c10::kStrided, device, std::nullopt);
 }
 
+void use_memory(int32_t torch_device, int32_t device_index) {
+  ask_dispatcher({1}, {1}, c10::ScalarType::Byte,
+                 c10::Device(static_cast<c10::DeviceType>(torch_device), static_cast<c10::DeviceIndex>(device_index)));
+}
+
 // torch creates an accelerator's context and allocator on first use, behind a flag in at::Context that only code in libtorch_cpu
 // reaches without dragging the whole of ATen/Context.h in here.
-static bool warm_up(c10::Device device) {
-  ask_dispatcher({0}, {1}, c10::ScalarType::Byte, device);
+static bool warm_up(const Geometry& geometry) {
+  use_memory(geometry.torch_device, geometry.device_index);
   return true;
 }
 
@@ -145,7 +150,7 @@ Memory allocate_memory(const Geometry& geometry, int64_t bytes) {
   const c10::Device device = device_of(geometry);
   const CurrentDevice guard(device);
   if (kBackend.allocator != nullptr) {
-    static const bool warm = warm_up(device);  // after an exception the next call tries again
+    static const bool warm = warm_up(geometry);  // after an exception the next call tries again
     (void)warm;
     return Memory(Memory::use_byte_size_t(), bytes, kBackend.allocator(), /*resizable=*/true);
   }

@@ -111,6 +111,9 @@ const char* device_type_name(int32_t torch_device);
 // it was, reaches no dispatch mode, needs no GIL. Throws.
 Memory allocate_memory(const Geometry& geometry, int64_t bytes);
 
+// Makes torch allocate a byte on a device and free it again, as the first use of the device does. Throws.
+void use_memory(int32_t torch_device, int32_t device_index);
+
 // A new torch.Tensor that takes over `*memory`; a new reference. NULL with a Python exception set, or throws; then *memory is as it
 // was. Needs the GIL.
 PyObject* make_tensor(Memory* memory, const Geometry& geometry);

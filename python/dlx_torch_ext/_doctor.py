@@ -60,6 +60,8 @@ def _stdout_for_us_alone() -> Iterator[None]:
 def _lines(report: dict[str, Any]) -> Iterator[str]:
     facts, autoload = report["facts"], report["autoload"]
     yield f"dlx-torch: {report['verdict']}"
+    for finding in report["findings"]:
+        yield f"dlx-torch: but {finding}"
     yield ""
     yield "facts"
     yield _row("dlx-torch-ext", report["version"])
@@ -70,8 +72,7 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield _row("torch", f"{facts['torch']}, built for {facts['build']}, C++ ABI {abi}")
         if facts["torch_problem"]:
             yield _row("", facts["torch_problem"])
-    loaded = "loaded" if facts["torch_npu_loaded"] else "not loaded"
-    yield _row("torch_npu", "not installed" if facts["torch_npu"] is None else f"{facts['torch_npu']}, {loaded}")
+    yield from _torch_npu(facts, report["settings"])
     threads = ", free-threaded" if facts["free_threaded"] else ""
     yield _row("python", f"{facts['implementation']} {facts['python']}{threads} on {facts['platform']}")
     if facts["torch"] is not None:
@@ -95,6 +96,16 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         word = {True: "passed", False: "FAILED", None: "not run"}[report["selftest"]["ok"]]
         yield ""
         yield f"self-test {word}: {report['selftest']['detail']}"
+
+
+def _torch_npu(facts: dict[str, Any], settings: dict[str, Any]) -> Iterator[str]:
+    if facts["torch_npu"] is None:
+        yield _row("torch_npu", "not installed")
+        return
+    loaded = "loaded" if facts["libtorch_npu_loaded"] else "not loaded"
+    yield _row("torch_npu", f"{facts['torch_npu']}, libtorch_npu is {loaded}")
+    waits = "waits until the host queue is empty" if settings["npu_drain"] else "does not wait for the host queue"
+    yield _row("", f"asking for its stream {waits} (DLX_TORCH_NPU_DRAIN)")
 
 
 def _row(name: str, value: str) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+from collections.abc import Iterator
 from typing import Any
 
 from . import _attach, _autoload, _facts
@@ -12,6 +15,9 @@ from ._resolve import Accepted, Candidate
 from ._status import Status
 
 SCHEMA = 1
+
+# From here on torch's own table asks the current accelerator for its stream.
+_NATIVE_NPU_STREAM = (2, 13)
 
 
 def collect() -> dict[str, Any]:
@@ -29,6 +35,7 @@ def collect() -> dict[str, Any]:
         "status": {key: getattr(status, key) for key in ("provider", "variant", "library", "backend", "reason")},
         "facts": _facts_of(facts),
         "settings": facts.settings.as_dict(),
+        "findings": list(_findings(status, facts)),
         "autoload": {"fired": _autoload.fired, "note": _autoload.why_not(facts)},
         "functions": functions(torch),
         "candidates": [_candidate(c) for c in status.candidates],
@@ -46,6 +53,15 @@ def verdict(status: Status, facts: Facts) -> str:
         "foreign": f"{torch} has another package's table: {status.library or 'its owner is unknown'}",
         "none": f"no table: {status.reason}",
     }[status.provider]
+
+
+def _findings(status: Status, facts: Facts) -> Iterator[str]:
+    """What is wrong although a table is in use."""
+    if facts.npu and status.provider == "upstream" and facts.series is not None and facts.series < _NATIVE_NPU_STREAM:
+        yield (
+            f"torch_npu {facts.torch_npu} is present, and torch's own table answers NULL for its stream:"
+            " kernels run on the default stream, whatever torch.npu.stream says"
+        )
 
 
 def table_on(torch: Any) -> int:
@@ -78,11 +94,21 @@ def _facts_of(facts: Facts) -> dict[str, Any]:
         "build": facts.backend if facts.torch else None,
         "torch_npu": facts.torch_npu,
         "torch_npu_loaded": facts.torch_npu_loaded,
+        "libtorch_npu_loaded": _is_loaded("libtorch_npu.so") if facts.npu else False,
         "platform": facts.platform,
         "python": facts.python,
         "implementation": facts.implementation,
         "free_threaded": facts.free_threaded,
     }
+
+
+def _is_loaded(library: str) -> bool:
+    """Whether this process has loaded a library of that name; does not load it."""
+    try:
+        ctypes.CDLL(library, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+    except OSError:
+        return False
+    return True
 
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:

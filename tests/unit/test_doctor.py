@@ -57,10 +57,11 @@ def test_json_has_this_shape(tmp_path: Path) -> None:
     _, told = report(site, "--selftest", DLX_TORCH_NPU_DRAIN="0")
     library = str(site.package / "_lib" / CPU[0]["file"])
     assert list(told) == [
-        *("schema", "version", "verdict", "in_use", "status", "facts", "settings", "autoload", "functions"),
-        *("candidates", "selftest"),
+        *("schema", "version", "verdict", "in_use", "status", "facts", "settings", "findings", "autoload"),
+        *("functions", "candidates", "selftest"),
     ]
     assert told["schema"] == 1
+    assert told["findings"] == []
     assert told["status"] == {
         "provider": "dlx",
         "variant": "torch2.9-cxx11-cpu",
@@ -76,6 +77,7 @@ def test_json_has_this_shape(tmp_path: Path) -> None:
         "build": "cpu",
         "torch_npu": None,
         "torch_npu_loaded": False,
+        "libtorch_npu_loaded": False,
         "platform": PLATFORM,
         "python": ".".join(map(str, sys.version_info[:3])),
         "implementation": "cpython",

@@ -44,17 +44,26 @@ const NpuLibrary& npu_library() {
   return bound;
 }
 
-void* npu_stream(int32_t index) {
+static void* ask(const NpuLibrary& library, int32_t index) {
   static const bool drain = [] {
     const char* setting = std::getenv("DLX_TORCH_NPU_DRAIN");
     return setting == nullptr || std::strcmp(setting, "0") != 0;
   }();
-  const NpuLibrary& library = npu_library();
   const NpuStream current = library.current_stream(static_cast<int8_t>(index));
-  void* stream = drain ? library.drained(&current) : library.undrained(&current, false);
+  return drain ? library.drained(&current) : library.undrained(&current, false);
+}
+
+void* npu_stream(int32_t index, void (*use_device)(int32_t index)) {
+  const NpuLibrary& library = npu_library();
+  static std::atomic<bool> used[128];  // as many as a c10::DeviceIndex counts
+  if (!used[index & 127].load(std::memory_order_relaxed)) {
+    use_device(index);
+    used[index & 127].store(true, std::memory_order_relaxed);
+  }
+  void* stream = ask(library, index);
   if (stream == nullptr) {
     throw std::runtime_error(
-        "the host task queue of the NPU has failed, so there is no stream: torch.npu.synchronize() tells why");
+        "the host task queue of the NPU has failed, so it has no stream: torch.npu.synchronize() tells why");
   }
   return stream;
 }

@@ -4,6 +4,7 @@
 
 #include "backends/backend.h"
 #include "backends/npu_library.h"
+#include "torch_tensor.h"
 
 namespace dlx {
 
@@ -17,6 +18,8 @@ const Backend kBackend = {
 
 int32_t backend_device_count() { return npu_library().device_count(); }
 
-void* backend_stream(int32_t index) { return npu_stream(index); }
+static void use_device(int32_t index) { use_memory(kBackend.torch_device, index); }
+
+void* backend_stream(int32_t index) { return npu_stream(index, &use_device); }
 
 }  // namespace dlx

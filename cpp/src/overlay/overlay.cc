@@ -19,12 +19,21 @@ int32_t backend_device_count() { return npu_library().device_count(); }
 
 static const DLPackExchangeAPI* g_upstream = nullptr;
 
+// Through torch's own allocator, which is the one way here without a symbol of torch.
+static void use_device(int32_t index) {
+  int64_t one = 1;
+  DLTensor prototype = {nullptr, {kDLExtDev, index}, 1, {kDLUInt, 8, 1}, &one, nullptr, 0};
+  DLManagedTensorVersioned* made = nullptr;
+  const auto ignore = [](void*, const char*, const char*) {};
+  if (g_upstream->managed_tensor_allocator(&prototype, &made, nullptr, ignore) == 0) made->deleter(made);
+}
+
 static int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_current_stream) noexcept {
   if (device_type != kDLExtDev) return g_upstream->current_work_stream(device_type, device_id, out_current_stream);
   Error error;
   try {
     if (check_device_index(device_type, device_id, ErrorKind::kRuntimeError, &error)) {
-      *out_current_stream = npu_stream(device_id);
+      *out_current_stream = npu_stream(device_id, &use_device);
       return 0;
     }
   } catch (...) {

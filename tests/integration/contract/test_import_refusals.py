@@ -44,6 +44,10 @@ def test_other_major_versions(version: tuple[int, int]) -> None:
     refused(BufferError, version=version)
 
 
+def test_sub_byte_elements_padded_to_a_byte_each() -> None:
+    refused(BufferError, dtype=(17, 4, 2), flags=4)
+
+
 UNKNOWN_DTYPES = {
     "opaque_handle": (3, 64, 1),
     "code_18": (18, 8, 1),

@@ -35,8 +35,7 @@ def show(console: Console, ways: dict[str, Environment]) -> Iterator[Result]:
         for worker in workers.values():
             worker.communicate()
     ours = best[OURS]
-    title = f"The cost of a call through tvm-ffi, and its ratio to {PEER}"
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table()
     table.add_column("")
     for call in _CALLS:
         table.add_column(call, justify="right")
@@ -44,7 +43,7 @@ def show(console: Console, ways: dict[str, Environment]) -> Iterator[Result]:
     for name, times in best.items():
         cells = [cell for ns, peer in zip(times, best[PEER]) for cell in (f"{ns:.0f} ns", f"{ns / peer:.2f}")]
         table.add_row(name, *cells)
-    console.print()
+    console.print(f"\n[bold]The cost of a call through tvm-ffi[/], and its ratio to {PEER}", soft_wrap=True)
     console.print(table)
     for name in ways:
         for call, ns, our in zip(_CALLS, best[name], ours):

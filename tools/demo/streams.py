@@ -36,7 +36,7 @@ def show(console: Console, ours: Environment) -> Iterator[Result]:
     """Ask on each of two devices, in a process each; real devices where there are, else simulated ones."""
     real = environments.real_devices()
     kind = "real devices" if real else "simulated devices: no GPU is on this machine"
-    table = Table(title=f"The current stream ({kind})", title_justify="left", title_style="bold")
+    table = Table()
     for column in ("device", "", "torch's own", "seen in C++", ""):
         table.add_column(column)
     rows: list[Answer] = []
@@ -47,7 +47,7 @@ def show(console: Console, ours: Environment) -> Iterator[Result]:
         equal = row["torch"] == row["seen"]
         table.add_row(row["device"], row["where"], hex(row["torch"]), hex(row["seen"]), "same" if equal else "DIFFERS")
         yield Result(f"{row['where']} on {row['device']} C++ sees {hex(row['seen'])}, not {hex(row['torch'])}", equal)
-    console.print()
+    console.print(f"\n[bold]The current stream[/] ({kind})", soft_wrap=True)
     console.print(table)
     for outside, inside in zip(rows[::2], rows[1::2]):
         different = outside["torch"] != inside["torch"] and inside["torch"] != 0

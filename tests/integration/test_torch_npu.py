@@ -1,4 +1,4 @@
-"""Our table on Ascend: the real torch_npu of this interpreter, where there is one, on a simulated CANN with two devices."""
+"""Our table on Ascend: the real torch_npu of this interpreter, where there is one, on a simulated CANN."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ TORCH = tuple(int(part) for part in version("torch").split(".")[:2])
 PROVIDER = "overlay" if TORCH >= (2, 10) else "dlx"
 # torch_npu sets the last one for its own import and, up to 2.11, leaves it.
 CLEAN = dict.fromkeys(
-    ["DLX_TORCH_DISABLE", "DLX_TORCH_AUTOLOAD", "DLX_TORCH_PREFER", "DLX_TORCH_LIBRARY", "TORCH_DEVICE_BACKEND_AUTOLOAD"]
+    [
+        "DLX_TORCH_DISABLE",
+        "DLX_TORCH_AUTOLOAD",
+        "DLX_TORCH_PREFER",
+        "DLX_TORCH_LIBRARY",
+        "TORCH_DEVICE_BACKEND_AUTOLOAD",
+    ]
 )
 
 
@@ -91,7 +97,8 @@ if importlib.util.find_spec("torch_npu"):
 
     def test_other_devices_are_answered_as_before() -> None:
         answer = on_ascend("""
-            answer = [table().stream(1, 0), *(told(lambda i=i: table().stream(EXT_DEV, i)) for i in (-1, 2, 127, 128, 1000))]""")
+            wrong = [told(lambda i=i: table().stream(EXT_DEV, i)) for i in (-1, 2, 127, 128, 1000)]
+            answer = [table().stream(1, 0), *wrong]""")
         assert answer[0] is None
         assert [kind for kind, _ in answer[1:]] == ["RuntimeError"] * 5
         assert all(text.startswith("dlx-torch: ") and "\n" not in text for _, text in answer[1:])
@@ -170,8 +177,8 @@ if importlib.util.find_spec("torch_npu"):
             lent = Foreign((2, 3), (3, 1), device=(EXT_DEV, 1), data=x.data_ptr(), byte_offset=8)
             back = table().to_torch(lent.address)
             view = back[1:]
-            facts = [str(back.device), back.data_ptr() - x.data_ptr(), list(back.shape), int(torch_npu.get_npu_format(back)),
-                     int(torch_npu.get_npu_format(torch.empty(2, 3, device="npu:1")))]
+            facts = [str(back.device), back.data_ptr() - x.data_ptr(), list(back.shape),
+                     int(torch_npu.get_npu_format(back)), int(torch_npu.get_npu_format(torch.empty(2, 3, device="npu:1")))]
             back.clone()
             torch.npu.synchronize()
             del back
@@ -251,7 +258,8 @@ if importlib.util.find_spec("torch_npu"):
             assert answer == [3, 2, True, True, True]
 
     def test_a_function_called_through_tvm_ffi_sees_the_stream() -> None:
-        answer = on_ascend("""
+        answer = on_ascend(
+            """
             from tests.support.consumer import consumer
             stream = torch.npu.Stream("npu:1")
             x = torch.empty(4, device="npu:1")
@@ -259,7 +267,9 @@ if importlib.util.find_spec("torch_npu"):
             outside = look() == torch.npu.current_stream(1).npu_stream
             with torch.npu.stream(stream):
                 inside = look() == stream.npu_stream
-            answer = [outside, inside]""", TVM_FFI_DISABLE_TORCH_C_DLPACK="1")
+            answer = [outside, inside]""",
+            TVM_FFI_DISABLE_TORCH_C_DLPACK="1",
+        )
         assert answer == [True, True]
 
     def test_the_doctor_names_torch_npu_and_the_policy() -> None:

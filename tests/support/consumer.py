@@ -1,4 +1,4 @@
-"""The functions of env_consumer.cc, compiled against the tvm-ffi of this interpreter: what a kernel library would ask."""
+"""The functions of env_consumer.cc, compiled against the tvm-ffi here: what a kernel library would ask."""
 
 from __future__ import annotations
 

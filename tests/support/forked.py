@@ -24,7 +24,9 @@ def run(code: str, env: Mapping[str, str | None]) -> Any:
     sys.stdout.flush()
     sys.stderr.flush()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads that hold no lock while tests are being started
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # of threads that hold no lock while tests are being started
         child = os.fork()
     if child == 0:
         os.close(reader)

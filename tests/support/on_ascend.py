@@ -1,4 +1,4 @@
-"""What every snippet begins with that runs on a simulated Ascend, in a process of its own: our table, and ways to ask."""
+"""What every snippet that runs on a simulated Ascend begins with: our table, and ways to ask."""
 
 from __future__ import annotations
 

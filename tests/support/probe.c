@@ -1,7 +1,7 @@
 /* Calls a function of the exchange table the way C code does, and tells its return code apart from the exception it set. */
 #include <pthread.h>
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The few CPython functions used, declared here so that no Python headers are needed. */
 extern void PyErr_SetString(void* type, const char* text);
@@ -49,7 +49,10 @@ void probe_delete(managed* tensor) {
 int probe_repeat_dltensor(two_fn fn, void* object, void* out, int times) {
   int failed = 0;
   for (int i = 0; i < times; ++i) {
-    if (fn(object, out) != 0) { ++failed; PyErr_Clear(); }
+    if (fn(object, out) != 0) {
+      ++failed;
+      PyErr_Clear();
+    }
   }
   return failed;
 }
@@ -58,7 +61,12 @@ int probe_repeat_export(two_fn fn, void* object, int times) {
   int failed = 0;
   for (int i = 0; i < times; ++i) {
     void* out = NULL;
-    if (fn(object, &out) != 0) { ++failed; PyErr_Clear(); } else { probe_delete((managed*)out); }
+    if (fn(object, &out) != 0) {
+      ++failed;
+      PyErr_Clear();
+    } else {
+      probe_delete((managed*)out);
+    }
   }
   return failed;
 }
@@ -67,8 +75,17 @@ int probe_repeat_import(two_fn export_fn, two_fn import_fn, void* object, int ti
   int failed = 0;
   for (int i = 0; i < times; ++i) {
     void *tensor = NULL, *made = NULL;
-    if (export_fn(object, &tensor) != 0) { ++failed; PyErr_Clear(); continue; }
-    if (import_fn(tensor, &made) != 0) { ++failed; PyErr_Clear(); probe_delete((managed*)tensor); continue; }
+    if (export_fn(object, &tensor) != 0) {
+      ++failed;
+      PyErr_Clear();
+      continue;
+    }
+    if (import_fn(tensor, &made) != 0) {
+      ++failed;
+      PyErr_Clear();
+      probe_delete((managed*)tensor);
+      continue;
+    }
     decref(made);
   }
   return failed;
@@ -78,7 +95,10 @@ int probe_repeat_refused_import(two_fn import_fn, void* tensor, int times) {
   int failed = 0;
   for (int i = 0; i < times; ++i) {
     void* made = NULL;
-    if (import_fn(tensor, &made) != 0) { ++failed; PyErr_Clear(); }
+    if (import_fn(tensor, &made) != 0) {
+      ++failed;
+      PyErr_Clear();
+    }
   }
   return failed;
 }
@@ -87,7 +107,10 @@ int probe_repeat_allocate(allocate_fn fn, void* prototype, int times) {
   int failed = 0;
   for (int i = 0; i < times; ++i) {
     void* out = NULL;
-    if (fn(prototype, &out, NULL, NULL) != 0) ++failed; else probe_delete((managed*)out);
+    if (fn(prototype, &out, NULL, NULL) != 0)
+      ++failed;
+    else
+      probe_delete((managed*)out);
   }
   return failed;
 }
@@ -96,7 +119,10 @@ int probe_repeat_stream(stream_fn fn, int32_t type, int32_t index, int times) {
   int failed = 0;
   for (int i = 0; i < times; ++i) {
     void* out = NULL;
-    if (fn(type, index, &out) != 0) { ++failed; PyErr_Clear(); }
+    if (fn(type, index, &out) != 0) {
+      ++failed;
+      PyErr_Clear();
+    }
   }
   return failed;
 }
@@ -113,7 +139,12 @@ int probe_delete_on_new_thread(managed* tensor) {
   return pthread_join(thread, NULL);
 }
 
-typedef struct { allocate_fn fn; void* prototype; void** out; int rc; } allocation;
+typedef struct {
+  allocate_fn fn;
+  void* prototype;
+  void** out;
+  int rc;
+} allocation;
 
 static void* allocate_there(void* argument) {
   allocation* job = (allocation*)argument;

@@ -1,9 +1,21 @@
+# dlx_add_stub(<target> <library>)
+#
+# A shared object without symbols under a library's name and SONAME: it makes that library NEEDED, and nothing more.
+function(dlx_add_stub target library)
+  file(WRITE "${PROJECT_BINARY_DIR}/stubs/empty.cc" "")
+  add_library(${target} SHARED "${PROJECT_BINARY_DIR}/stubs/empty.cc")
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${library} LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/stubs/${target}")
+endfunction()
+
 # dlx_torch_sdk(ROW <row> DIRECTORY <torch package>)
 #
 # Makes imported targets of a torch package, installed or unpacked: dlx_<row>_headers (includes, C++ standard, ABI) and, for each of
 # c10, torch_cpu, torch_python, c10_cuda that its lib/ has, dlx_<row>_<library>. The library may be a link stub: only its SONAME
 # enters what is built. CUDA's headers (cuda_runtime_api.h, crt/host_defines.h) become dlx_<row>_cuda_headers where they are found:
-# beside the package (../cuda/include), in CUDA_HOME, in packages of nvidia's or triton beside it, or as find_path finds them.
+# beside the package (../cuda/include), in CUDA_HOME, in packages of nvidia's or triton beside it, or as find_path finds them. The headers
+# of a ROCm build become dlx_<row>_hip_headers: the package's own and ROCM_PATH's, or those that tools/hipify.py made beside it; in the
+# second case dlx_<row>_c10_hip is a link stub made here.
 function(dlx_torch_sdk)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "ROW;DIRECTORY" "")
   set(prefix dlx_${arg_ROW})
@@ -25,7 +37,7 @@ function(dlx_torch_sdk)
     _GLIBCXX_USE_CXX11_ABI=${DLX_ROW_${arg_ROW}_CXX11}
     DLX_TORCH_MAJOR=${major} DLX_TORCH_MINOR=${minor} DLX_CXX11_ABI=${DLX_ROW_${arg_ROW}_CXX11})
 
-  foreach(library c10 torch_cpu torch_python c10_cuda)
+  foreach(library c10 torch_cpu torch_python c10_cuda c10_hip)
     set(file "${arg_DIRECTORY}/lib/${CMAKE_SHARED_LIBRARY_PREFIX}${library}${CMAKE_SHARED_LIBRARY_SUFFIX}")
     if(WIN32)
       set(file "${arg_DIRECTORY}/lib/${library}.lib")
@@ -50,5 +62,24 @@ function(dlx_torch_sdk)
     add_library(${prefix}_cuda_headers INTERFACE)
     target_include_directories(${prefix}_cuda_headers SYSTEM INTERFACE
       "${DLX_CUDA_INCLUDE_${arg_ROW}}" "${DLX_CUDA_CRT_INCLUDE_${arg_ROW}}")
+  endif()
+
+  set(made "${arg_DIRECTORY}/../hip/include")
+  set(rocm "/opt/rocm")
+  if(DEFINED ENV{ROCM_PATH})
+    set(rocm "$ENV{ROCM_PATH}")
+  endif()
+  set(hip_include "")
+  if(TARGET ${prefix}_c10_hip AND EXISTS "${arg_DIRECTORY}/include/c10/hip/HIPStream.h" AND EXISTS "${rocm}/include/hip/hip_runtime_api.h")
+    set(hip_include "${rocm}/include")
+  elseif(NOT TARGET ${prefix}_c10_hip AND EXISTS "${made}/c10/hip/HIPStream.h")
+    set(hip_include "${made}")
+    dlx_add_stub(${prefix}_c10_hip c10_hip)
+  endif()
+  if(hip_include)
+    add_library(${prefix}_hip_headers INTERFACE)
+    # Before torch's own, which a CUDA build's SDK has under the same folder names.
+    target_include_directories(${prefix}_hip_headers SYSTEM BEFORE INTERFACE "${hip_include}")
+    target_compile_definitions(${prefix}_hip_headers INTERFACE USE_ROCM __HIP_PLATFORM_AMD__)
   endif()
 endfunction()

@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from tools import sdk
+from tools import hipify, sdk
 from tools.screen import busy
 from tools.settings import ROOT, ToolError, dev_dir, locked, tool, uv_environment
 from tools.wheels import tomllib
@@ -41,7 +41,7 @@ def build(names: list[str], out: Path, *, sanitize: bool = False) -> Path:
     if unknown := [name for name in names if name not in known]:
         raise ToolError(f"no row {', '.join(unknown)} in variants.toml; it has {', '.join(known)}")
     for release in dict.fromkeys(known[name] for name in names):
-        sdk.fetch(release)
+        _hip_headers(sdk.fetch(release) / "torch")
     kind = "sanitize" if sanitize else "release"
     build_dir = _build_dir(kind)
     landing = dev_dir() / "wheels" / f"{kind}-{os.getpid()}"  # alone in its folder: its name need not be guessed
@@ -65,6 +65,14 @@ def build(names: list[str], out: Path, *, sanitize: bool = False) -> Path:
     wheel = Path(shutil.move(found[0], out / found[0].name))
     shutil.rmtree(landing)
     return wheel
+
+
+def _hip_headers(torch: Path) -> None:
+    """The headers for the rocm backend; where AMD's are not to be had the wheel goes without it, as CMake then says."""
+    try:
+        hipify.make(torch)
+    except ToolError as error:
+        print(f"Without the rocm backend: {error}", file=sys.stderr)
 
 
 def _build_dir(kind: str) -> Path:

@@ -6,10 +6,12 @@ tests/simulators/cuda, unless this machine has real devices: then everything tha
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +31,7 @@ class Environment:
     """An environment on disk."""
 
     folder: Path
-    simulated: Path | None  # the folder of simulated CUDA libraries, where torch needs it
+    simulated: tuple[Path, ...] = ()  # the folders of simulated libraries that its torch, and torch_npu, need
 
     @property
     def python(self) -> Path:
@@ -44,10 +46,11 @@ class Environment:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("DLX_TORCH_", "PYTHON", "TORCH_", "TVM_FFI_"))}
         kept["PATH"] = f"{self.folder / 'bin'}{os.pathsep}{kept.get('PATH', '')}"
         kept["VIRTUAL_ENV"] = str(self.folder)
-        if self.simulated is not None:
-            kept["LD_LIBRARY_PATH"] = os.pathsep.join(
-                filter(None, [str(self.simulated), kept.get("LD_LIBRARY_PATH", "")])
-            )
+        if self.simulated:
+            folders = [*map(str, self.simulated), kept.get("LD_LIBRARY_PATH", "")]
+            kept["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, folders))
+        if _package(self.folder, "torch_npu"):
+            kept["DLX_SIM_CUDA_DEVICES"] = "0"  # torch_npu refuses to be the second accelerator
         return {**kept, **more}
 
     def install(self, *requirements: str) -> None:
@@ -75,7 +78,7 @@ def make(python: str, torch: str | None, *extras: str, purpose: str = "test") ->
             with busy(f"Installing {f'torch {torch}' if torch else 'pytest'} for CPython {python}"):
                 _create(folder, python, torch, extras)
             (folder / "complete").touch()
-        return Environment(folder, _simulators(folder) if torch else None)
+        return Environment(folder, tuple(_simulators(folder)) if torch else ())
 
 
 def _create(folder: Path, python: str, torch: str | None, extras: tuple[str, ...]) -> None:
@@ -100,16 +103,20 @@ def _heavy(requirement: str) -> bool:
     return bool(_HEAVY.match(requirement)) or "extra ==" in requirement
 
 
-def _simulators(folder: Path) -> Path | None:
-    """The simulated CUDA for the torch in an environment, built where missing or stale; None where torch needs none."""
-    if real_devices():
-        return None
-    from tests.simulators import cuda
+def _package(folder: Path, name: str) -> Path | None:
+    return next(folder.glob(f"lib/python*/site-packages/{name}"), None)
 
-    try:
-        return cuda.build(next(folder.glob("lib/python*/site-packages/torch")), dev_dir() / "simulated-cuda")
-    except ValueError:  # a CPU build
-        return None
+
+def _simulators(folder: Path) -> Iterator[Path]:
+    """The simulated libraries for an environment's torch and torch_npu, built where missing or stale."""
+    from tests.simulators import ascend, cuda
+
+    torch, torch_npu = _package(folder, "torch"), _package(folder, "torch_npu")
+    if torch_npu:
+        yield ascend.build(torch_npu, dev_dir() / "simulated-ascend")
+    if torch and not real_devices():
+        with contextlib.suppress(ValueError):  # a CPU build needs none
+            yield cuda.build(torch, dev_dir() / "simulated-cuda")
 
 
 def python_for(torch: str, preferred: str) -> str:

@@ -17,7 +17,8 @@ from tools.settings import ROOT, ToolError, dev_dir, run
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 TVM_FFI = "apache-tvm-ffi>=0.1.15"
-OLDEST_TVM_FFI = "apache-tvm-ffi==0.1.4"  # the first that looks for the capsule
+OLDEST_TVM_FFI = "apache-tvm-ffi==0.1.4"  # the last that looks for the legacy integer; the next looks for the capsule
+FIRST_WITH_CAPSULE = "apache-tvm-ffi==0.1.5"
 PEER = "torch-c-dlpack-ext==0.1.5"
 INTEGRATION = ("tests/integration",)
 WITH_TVM_FFI = ("tests/integration/test_tvm_ffi.py",)
@@ -62,9 +63,21 @@ UNIT = [
 STANDARD = [Session(f"torch {torch}", INTEGRATION, torch) for torch in ("2.5.1", "2.9.1", "2.13.0")]
 MORE = [Session(f"torch {torch}", INTEGRATION, torch) for torch in ("2.4.1", "2.6.0", "2.7.1", "2.8.0")]
 NEIGHBOURS = [
-    Session("torch 2.9.1, oldest tvm-ffi", WITH_TVM_FFI, "2.9.1", extras=(OLDEST_TVM_FFI,)),
+    Session("torch 2.9.1, tvm-ffi of the integer", WITH_TVM_FFI, "2.9.1", extras=(OLDEST_TVM_FFI,)),
+    Session("torch 2.9.1, first tvm-ffi of the capsule", WITH_TVM_FFI, "2.9.1", extras=(FIRST_WITH_CAPSULE,)),
     # There `import tvm_ffi` dies without ours: the peer has no library for this C++ ABI.
     Session("torch 2.6.0 and torch-c-dlpack-ext", BESIDE_PEER, "2.6.0", extras=(TVM_FFI, PEER)),
+]
+ASCEND = ("tests/integration/test_torch_npu.py", "tests/integration/test_simulated_ascend.py")
+NPU_NEEDS = (TVM_FFI, "pyyaml")
+# torch_npu on a simulated CANN: our variant below torch 2.10, our overlay from there on.
+NPU = [
+    Session(f"torch {release}, torch_npu {release}", ASCEND, release, extras=(*NPU_NEEDS, f"torch_npu=={release}"))
+    for release in ("2.9.1", "2.13.0")
+]
+MORE_NPU = [
+    Session(f"torch {torch}, torch_npu {npu}", ASCEND, torch, extras=(*NPU_NEEDS, f"torch_npu=={npu}"))
+    for torch, npu in (("2.7.1", "2.7.1"), ("2.10.0", "2.10.0"), ("2.11.0", "2.11.0"), ("2.12.0", "2.12.0"))
 ]
 # The wheel that passed above, unchanged, on other CPythons: with the torch they share, and 3.14 with its first.
 PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v) for v in ("3.9", "3.11", "3.12", "3.13")]

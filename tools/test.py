@@ -47,8 +47,8 @@ def _choose(options: argparse.Namespace) -> list[Session]:
         return [sessions.SANITIZED]
     if options.torch:
         return [sessions.integration(torch, options.python) for torch in options.torch]
-    more = sessions.MORE if options.all else []
-    return [*sessions.UNIT, *sessions.STANDARD, *more, *sessions.NEIGHBOURS, *sessions.PYTHONS]
+    more = [*sessions.MORE, *sessions.MORE_NPU] if options.all else []
+    return [*sessions.UNIT, *sessions.STANDARD, *sessions.NPU, *more, *sessions.NEIGHBOURS, *sessions.PYTHONS]
 
 
 def _wheel(options: argparse.Namespace, chosen: list[Session]) -> Path:

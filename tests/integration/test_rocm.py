@@ -1,7 +1,7 @@
-"""Our table on ROCm, as far as it goes without AMD's: a torch that says it was built for HIP, and a libc10_hip of our own.
+"""Our table on ROCm, as far as that goes here: a torch that says it was built for HIP, and a libc10_hip of our own.
 
-It shows that the rocm library is chosen, loads, and hands on the current stream of either naming generation. No ROCm build of
-torch and no AMD hardware takes part.
+It shows that the rocm library is chosen, loads, and hands on the current stream of either naming generation. No ROCm
+build of torch and no AMD hardware takes part.
 """
 
 from __future__ import annotations

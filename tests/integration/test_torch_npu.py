@@ -178,7 +178,7 @@ if importlib.util.find_spec("torch_npu"):
             back = table().to_torch(lent.address)
             view = back[1:]
             facts = [str(back.device), back.data_ptr() - x.data_ptr(), list(back.shape),
-                     int(torch_npu.get_npu_format(back)), int(torch_npu.get_npu_format(torch.empty(2, 3, device="npu:1")))]
+                     *(int(torch_npu.get_npu_format(t)) for t in (back, torch.empty(2, 3, device="npu:1")))]
             back.clone()
             torch.npu.synchronize()
             del back

@@ -21,6 +21,18 @@ int aclsysGetVersionStr(char* package, char* version) {
   return SUCCESS;
 }
 
+struct package_version { /* the leading part of aclCANNPackageVersion */
+  char version[128], major[64], minor[64], release[64], patch[64];
+};
+
+/* What torch_npu asks instead up to 2.8. */
+int aclsysGetCANNVersion(int package, struct package_version* out) {
+  NOTE();
+  (void)package;
+  *out = (struct package_version){"8.5.0", "8", "5", "0", ""};
+  return SUCCESS;
+}
+
 const char* aclGetRecentErrMsg(void) {
   NOTE();
   return "simulated CANN error";

@@ -12,7 +12,7 @@ ASCEND = Vendor("ascend")
 
 RUNTIME = "libascendcl.so"  # every undefined function of torch_npu is found here, whichever library CANN has it in
 OPERATORS = "libopapi.so"  # opened by name: aclnnAdd and its like, an operator each
-_ASKED = re.compile(r"acl[A-Za-z]|rt[A-Z]|Msprof|Hccl")
+_ASKED = re.compile(r"acl[A-Za-z]|rt[A-Z]|Msprof|Hccl|_ZNK?2ge")  # the last: functions of GE, up to 2.6
 # Functions that torch_npu looks up by name at run time: the names are among its strings.
 _LOOKED_UP = re.compile(rb"(?<=\0)acl[A-Za-z]+[A-Z]\w+(?=\0)")
 _OPERATOR = re.compile(r"aclnn|acl(Create|Destroy)(Tensor|TensorList|Scalar|ScalarList|(Int|Bool|Float)Array)$")

@@ -1,0 +1,57 @@
+"""Look a wheel over before anybody installs it: ./dev audit. Nothing of it is run, so any processor's will do."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from tools.audit import archive_checks, library_checks, manifest_checks, report, torch_checks
+from tools.audit.finding import Finding
+from tools.audit.sdk_symbols import Sdks
+from tools.audit.wheel import Wheel, read
+
+Check = Callable[[Wheel], Iterator[Finding]]
+
+CHECKS: tuple[Check, ...] = (
+    archive_checks.tag,
+    archive_checks.top_level,
+    archive_checks.wheel_size,
+    archive_checks.licences,
+    archive_checks.record,
+    manifest_checks.manifest,
+    manifest_checks.variants_toml,
+    manifest_checks.complete,
+    manifest_checks.reachable,
+    library_checks.readable,
+    library_checks.library_size,
+    library_checks.needed,
+    library_checks.search_path,
+    library_checks.exports,
+    library_checks.ceilings,
+    library_checks.stable_abi,
+    library_checks.build_paths,
+    torch_checks.cxx_abi,
+)
+
+
+def audit(wheel: Wheel, sdks: Sdks, *, whole: bool = False) -> list[Finding]:
+    """Every check's findings. With `whole`, a library of variants.toml that is missing is one too, and not a note."""
+    findings = [replace(found, check=check.__name__) for check in CHECKS for found in check(wheel)]
+    findings += [replace(found, check="torch_symbols") for found in torch_checks.torch_symbols(wheel, sdks)]
+    return [replace(f, note=False) if whole and f.check == "complete" else f for f in findings]
+
+
+def main(options: argparse.Namespace) -> int:
+    sdks = Sdks(_sdk_folder)
+    audited = [(wheel, audit(wheel, sdks, whole=options.whole)) for wheel in map(read, options.wheels)]
+    show = report.as_json if options.json else report.as_table
+    show(audited)
+    return 1 if any(not finding.note for _, findings in audited for finding in findings) else 0
+
+
+def _sdk_folder(release: str, processor: str) -> Path:
+    from tools import sdk  # here, for the network is asked only where an SDK is not on this machine
+
+    return sdk.fetch(release, processor) / "torch"

@@ -1,0 +1,63 @@
+"""What the real libraries of a torch release export, out of its SDK (tools/sdk.py)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.audit import names
+
+Folder = Callable[[str, str], Path]  # (release, processor) -> the torch folder of the SDK
+
+
+@dataclass(frozen=True)
+class Exports:
+    """The symbols of one library of torch. `elsewhere` is set where this processor's torch has no such library, and the
+    symbols are those of the same release for another."""
+
+    symbols: frozenset[str]
+    elsewhere: str = ""
+
+    @functools.cached_property
+    def without_abi(self) -> frozenset[str]:
+        """The names of which there are two, one for each C++ ABI, spelled alike."""
+        both = (s for s in self.symbols if "cxx11" in s or "Ss" in s or "Sb" in s)
+        return frozenset(names.without_abi(s) for s in both)
+
+    @functools.cached_property
+    def demangled(self) -> frozenset[str]:
+        return frozenset(map(names.demangled, self.symbols))
+
+
+class Sdks:
+    """The SDKs of torch's releases; each is read once."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._read: dict[tuple[str, str, str], Exports | None] = {}
+
+    def exports(self, release: str, processor: str, library: str) -> Exports | None:
+        """What `library` ("c10") exports in this release; None where no wheel of it has the library.
+
+        torch's wheels for aarch64 have been without CUDA for long. The names of C++ functions are made of types alone,
+        and are the same on both processors, so there the other's library stands in.
+        """
+        for other in (processor, "x86_64"):
+            found = self._one(release, other, library)
+            if found is not None:
+                return found if other == processor else Exports(found.symbols, other)
+        return None
+
+    def cxx11(self, release: str, processor: str) -> bool:
+        """Whether the wheel the SDK comes from has the newer C++ ABI: c10 takes a std::string in many places."""
+        c10 = self._one(release, processor, "c10")
+        return c10 is not None and any("NSt7__cxx1112basic_string" in symbol for symbol in c10.symbols)
+
+    def _one(self, release: str, processor: str, library: str) -> Exports | None:
+        key = (release, processor, library)
+        if key not in self._read:
+            listed = self._folder(release, processor) / "lib" / f"lib{library}.symbols"
+            self._read[key] = Exports(frozenset(listed.read_text().split())) if listed.is_file() else None
+        return self._read[key]

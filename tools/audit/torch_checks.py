@@ -1,0 +1,81 @@
+"""Checks that a row's libraries ask torch only for what that row's torch has, in the C++ ABI that the row claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tools.audit import matrix, names
+from tools.audit.elf import Undefined
+from tools.audit.finding import Finding
+from tools.audit.sdk_symbols import Exports, Sdks
+from tools.audit.wheel import Wheel
+
+_HIP = "c10_hip"
+
+
+def torch_symbols(wheel: Wheel, sdks: Sdks) -> Iterator[Finding]:
+    """Every symbol that is neither the system's nor CPython's is exported by a library of the row's torch that the
+    backend links.
+
+    The lists are those of torch's wheels, and of torch 2.4 to 2.6 there is one C++ ABI in each index: PyPI's wheels for
+    x86_64 have the old one. A row of the other ABI is compared in two steps: a symbol that mentions no std::string has
+    to be there as it is; one that does has to be there when both ABIs are spelled alike.
+
+    No wheel with libc10_hip is in the index. Its names are compared, demangled, with libc10_cuda's, from which hipify
+    makes it. They have to be weak, since it was hipify's choice which of two names they got.
+
+    The overlay may ask torch for nothing by name.
+    """
+    stated, processor = matrix.read(), wheel.platform.partition("-")[2]
+    borrowed: set[str] = set()
+    for library in wheel.libraries:
+        backend = stated.backend(library.row, library.backend)
+        if library.elf is None or backend is None:
+            continue
+        release = stated.rows[library.row]["sdk"] if library.row in stated.rows else ""
+        linked: dict[str, Exports] = {}
+        for link in backend.links:
+            exports = sdks.exports(release, processor, "c10_cuda" if link == _HIP else link)
+            if exports is None:
+                yield Finding(library.member, f"no wheel of torch {release} has lib{link}.so to compare with")
+                continue
+            linked[link] = exports
+            if exports.elsewhere:
+                borrowed.add(f"torch {release}: lib{link}.so is compared with the one for {exports.elsewhere}")
+        for symbol in library.elf.of_torch:
+            if problem := _missing(symbol, linked):
+                where = f"torch {release}" if release else "any torch, and the overlay may ask for none"
+                yield Finding(library.member, f"{names.demangled(symbol.name)} {problem} {where}")
+    for text in sorted(borrowed):
+        yield Finding("", text, note=True)
+
+
+def _missing(symbol: Undefined, linked: dict[str, Exports]) -> str:
+    """What is wrong with a symbol, or ""; `linked` has what each library exports."""
+    if any(symbol.name in exports.symbols for link, exports in linked.items() if link != _HIP):
+        return ""
+    if names.of_new_abi(symbol.name) or names.of_old_abi(symbol.name):
+        spelled = names.without_abi(symbol.name)
+        if any(spelled in exports.without_abi for link, exports in linked.items() if link != _HIP):
+            return ""
+    if _HIP in linked and names.before_hipify(names.demangled(symbol.name)) in linked[_HIP].demangled:
+        return "" if symbol.weak else "is not weak, and need not be in"
+    return "is not in"
+
+
+def cxx_abi(wheel: Wheel) -> Iterator[Finding]:
+    """No symbol, of torch's or of libstdc++'s, mentions the std::string of the C++ ABI that the row is not for."""
+    rows = matrix.read().rows
+    for library in wheel.libraries:
+        if library.elf is None or library.row not in rows:
+            continue
+        cxx11: bool = rows[library.row]["cxx11"]
+        wrong = names.of_old_abi if cxx11 else names.of_new_abi
+        other = [symbol for symbol in library.elf.undefined if wrong(symbol.name)]
+        if other:
+            weak = sum(symbol.weak for symbol in other)
+            shown = names.demangled(min(other, key=lambda symbol: symbol.weak).name)
+            yield Finding(
+                library.member,
+                f"{len(other)} symbols ({weak} of them weak) of C++ ABI {int(not cxx11)} in a row of {int(cxx11)}: {shown}",
+            )

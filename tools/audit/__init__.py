@@ -31,6 +31,7 @@ CHECKS: tuple[Check, ...] = (
     library_checks.exports,
     library_checks.ceilings,
     library_checks.stable_abi,
+    library_checks.unused_symbols,
     library_checks.build_paths,
     torch_checks.cxx_abi,
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
 
 # Of the compiler's start files: weak, and nobody has to have them.
 _TOOLCHAIN = ("__gmon_start__", "_ITM_registerTMCloneTable", "_ITM_deregisterTMCloneTable", "__cxa_finalize")
@@ -16,10 +17,12 @@ _PROCESSORS = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}
 @dataclass(frozen=True)
 class Undefined:
     """A symbol that a library leaves to others. `library` and `node` name the version wanted ("libc.so.6",
-    "GLIBC_2.14"), and are empty where there is none, as for everything of torch and of CPython."""
+    "GLIBC_2.14"), and are empty where there is none, as for everything of torch and of CPython. `used`: some code or
+    data of the library refers to it."""
 
     name: str
     weak: bool
+    used: bool
     library: str = ""
     node: str = ""
 
@@ -52,9 +55,7 @@ def read(data: bytes) -> Elf:
     try:
         return _read(ELFFile(io.BytesIO(data)))
     except Exception as error:  # a damaged file makes pyelftools raise whatever comes
-        raise ValueError(
-            f"damaged: {type(error).__name__}: {str(error) or 'no more is known'}".splitlines()[0]
-        ) from None
+        raise ValueError(f"damaged: {type(error).__name__} {error}".splitlines()[0]) from None
 
 
 def _read(elf: Any) -> Elf:
@@ -67,6 +68,12 @@ def _read(elf: Any) -> Elf:
         for library, of_library in (wanted.iter_versions() if wanted else ())
         for node in of_library
     }
+    used = {
+        relocation["r_info_sym"]
+        for section in elf.iter_sections()
+        if isinstance(section, RelocationSection)
+        for relocation in section.iter_relocations()
+    }
     undefined, exported = [], []
     for index, symbol in enumerate(symbols.iter_symbols()):
         if not symbol.name or symbol["st_info"]["bind"] == "STB_LOCAL":
@@ -74,7 +81,8 @@ def _read(elf: Any) -> Elf:
         if symbol["st_shndx"] == "SHN_UNDEF":
             version = versions.get(nodes.get_symbol(index)["ndx"], ("", "")) if nodes else ("", "")
             if symbol.name not in _TOOLCHAIN:
-                undefined.append(Undefined(symbol.name, symbol["st_info"]["bind"] == "STB_WEAK", *version))
+                weak = symbol["st_info"]["bind"] == "STB_WEAK"
+                undefined.append(Undefined(symbol.name, weak, index in used, *version))
         elif symbol["st_other"]["visibility"] in ("STV_DEFAULT", "STV_PROTECTED"):
             exported.append(symbol.name)
     return Elf(

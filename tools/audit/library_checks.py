@@ -35,9 +35,7 @@ def readable(wheel: Wheel) -> Iterator[Finding]:
         if library.problem:
             yield Finding(library.member, library.problem)
         elif library.elf and library.elf.processor != processor:
-            yield Finding(
-                library.member, f"is for {library.elf.processor}, the wheel for {processor or 'no processor'}"
-            )
+            yield Finding(library.member, f"is for {library.elf.processor}, the wheel for {processor}")
     if wheel.libraries and not any(library.elf or library.problem for library in wheel.libraries):
         yield Finding("", "what is inside libraries other than Linux's is not looked at", note=True)
 
@@ -117,6 +115,18 @@ def _oldest_python(wheel: Wheel) -> tuple[int, int]:
     floors = [spec.version for spec in SpecifierSet(metadata.get("requires_python", "")) if spec.operator == ">="]
     major, minor = floors[0].split(".")[:2] if floors else ("3", "2")  # unlimited: the first stable ABI
     return int(major), int(minor)
+
+
+def unused_symbols(wheel: Wheel) -> Iterator[Finding]:
+    """No undefined symbol that nothing refers to. A linker adds such where a link stub has several symbols at one
+    address, which it takes for names of the same thing: kilobytes of them, some of a C++ ABI that the torch at hand is
+    not of."""
+    for library, elf in _elves(wheel):
+        unused = [symbol.name for symbol in elf.undefined if not symbol.used]
+        if unused:
+            size = sum(len(name) + 1 for name in unused)
+            text = f"{len(unused)} undefined symbols that nothing refers to, {size} bytes of names: {unused[0]}"
+            yield Finding(library.member, text)
 
 
 def build_paths(wheel: Wheel) -> Iterator[Finding]:

@@ -115,13 +115,7 @@ def _read(wheel: Wheel) -> Manifest:
             (Path(folder) / "_lib" / "manifest.json").write_bytes(wheel.members[MANIFEST])
         read = read_manifest([folder])
         variants = [
-            Variant(
-                v.torch,
-                v.cxx11_abi,
-                v.backend,
-                v.serves,
-                f"{LIB}/{Path(v.path).relative_to(Path(folder) / '_lib').as_posix()}",
-            )
+            Variant(v.torch, v.cxx11_abi, v.backend, v.serves, "/".join((LIB, *Path(v.path).parts[-2:])))
             for v in read.variants
         ]
     return Manifest(tuple(variants), read.platform, read.version, read.problem)

@@ -20,19 +20,13 @@ def as_table(audited: Audited) -> None:
     for wheel, findings in audited:
         table = Table(title=f"{wheel.path.name}, {wheel.size / 1e6:.2f} MB, {len(wheel.libraries)} libraries")
         table.add_column("library", no_wrap=True)
-        for column in ("bytes", "of 64 KB", "torch", "CPython", "exports", "findings"):
-            table.add_column(column, justify="right")
+        for column in ("bytes", "of 64 KB", "findings"):
+            table.add_column(column, justify="right", no_wrap=True)
         for library in wheel.libraries:
-            of_python = len([symbol for symbol in library.elf.undefined if symbol.of_python]) if library.elf else 0
-            counts = (len(library.elf.of_torch), of_python, len(library.elf.exported)) if library.elf else ("", "", "")
+            size = len(library.data)
             here = len([f for f in findings if f.where == library.member and not f.note])
-            table.add_row(
-                library.member.removeprefix(f"{LIB}/"),
-                str(len(library.data)),
-                f"{len(library.data) / LIBRARY_BYTES:.0%}",
-                *map(str, counts),
-                f"[red]{here}[/]" if here else "[green]0[/]",
-            )
+            shown = f"[red]{here}[/]" if here else "[green]0[/]"
+            table.add_row(library.member.removeprefix(f"{LIB}/"), str(size), f"{size / LIBRARY_BYTES:.0%}", shown)
         console.print(table)
         for finding in findings:
             word = "note   " if finding.note else "FINDING"

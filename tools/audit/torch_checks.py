@@ -75,7 +75,5 @@ def cxx_abi(wheel: Wheel) -> Iterator[Finding]:
         if other:
             weak = sum(symbol.weak for symbol in other)
             shown = names.demangled(min(other, key=lambda symbol: symbol.weak).name)
-            yield Finding(
-                library.member,
-                f"{len(other)} symbols ({weak} of them weak) of C++ ABI {int(not cxx11)} in a row of {int(cxx11)}: {shown}",
-            )
+            text = f"{len(other)} symbols of C++ ABI {int(not cxx11)}, {weak} of them weak, in a row of {int(cxx11)}"
+            yield Finding(library.member, f"{text}: {shown}")

@@ -28,8 +28,8 @@ _MACOS = re.compile(r"macosx_\d+_\d+_(?P<processor>arm64|x86_64)")
 
 @dataclass(frozen=True)
 class Library:
-    """A library of the wheel. `row` and `backend` are what its path claims; `elf` is None, and `problem` says why, where
-    it cannot be read as one."""
+    """A library of the wheel. `row` and `backend` are what its path claims; `elf` is None, and `problem` says why,
+    where it cannot be read as one."""
 
     member: str
     data: bytes

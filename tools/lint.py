@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import subprocess
+import sys
 
 from tools.settings import ROOT, ToolError, run, tool
 
@@ -24,6 +26,10 @@ def main(options: argparse.Namespace) -> int:
         "ruff format": [tool("ruff"), "format", "--check", *python],
         "mypy": [tool("mypy"), "--strict", *python],
         "clang-format": [tool("clang-format"), "--dry-run", "-Werror", *cpp] if cpp else [],
+        "actionlint": [tool("actionlint"), "-shellcheck=", "-pyflakes="],  # which a machine may have or not
+        "zizmor": [tool("zizmor"), "--offline", "--pedantic", "--strict-collection", "--quiet", ".github"],
+        "validate-pyproject": [tool("validate-pyproject"), "pyproject.toml"],
+        **_cibuildwheel(),
     }
     failed = []
     for name, command in checks.items():
@@ -36,6 +42,16 @@ def main(options: argparse.Namespace) -> int:
         else "lint: all of it holds"
     )
     return 1 if failed else 0
+
+
+def _cibuildwheel() -> dict[str, list[str]]:
+    """Its own reading of pyproject.toml for each platform; it prints what it would build."""
+    if importlib.util.find_spec("cibuildwheel") is None:
+        print("-- without cibuildwheel, which needs CPython 3.11 or newer")
+        return {}
+    command = [sys.executable, "-m", "cibuildwheel", "--print-build-identifiers", "--platform"]
+    builds = {"linux": "x86_64,aarch64", "macos": "arm64", "windows": "AMD64"}
+    return {f"cibuildwheel, {system}": [*command, system, "--archs", archs] for system, archs in builds.items()}
 
 
 def _tracked(suffixes: tuple[str, ...]) -> list[str]:

@@ -60,6 +60,9 @@ class Outcome:
 UNIT = [
     Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=()) for v in (HERE, "3.9")
 ]  # the oldest too
+# What ./dev is made of, in a Python that ./dev runs on; the last two are what rich requires.
+AUDIT_NEEDS = ("abi3info", "packaging", "rich", "markdown-it-py", "mdurl")
+TOOLS = [Session("tests of the tools", ("tests/tools",), python=HERE, extras=AUDIT_NEEDS)]
 STANDARD = [Session(f"torch {torch}", INTEGRATION, torch) for torch in ("2.5.1", "2.9.1", "2.13.0")]
 MORE = [Session(f"torch {torch}", INTEGRATION, torch) for torch in ("2.4.1", "2.6.0", "2.7.1", "2.8.0")]
 NEIGHBOURS = [

@@ -48,7 +48,15 @@ def _choose(options: argparse.Namespace) -> list[Session]:
     if options.torch:
         return [sessions.integration(torch, options.python) for torch in options.torch]
     more = [*sessions.MORE, *sessions.MORE_NPU] if options.all else []
-    return [*sessions.UNIT, *sessions.STANDARD, *sessions.NPU, *more, *sessions.NEIGHBOURS, *sessions.PYTHONS]
+    return [
+        *sessions.UNIT,
+        *sessions.TOOLS,
+        *sessions.STANDARD,
+        *sessions.NPU,
+        *more,
+        *sessions.NEIGHBOURS,
+        *sessions.PYTHONS,
+    ]
 
 
 def _wheel(options: argparse.Namespace, chosen: list[Session]) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 from pathlib import Path
 
@@ -50,18 +51,24 @@ def _row(session: sessions.Session, built: Path) -> list[str]:
     environment = environments.make(python, session.torch, *session.extras)
     with environment.used_alone(), busy(f"torch {session.torch}, torch_npu {npu}"):
         environment.install(str(built))
-        own, ours = _ask(environment, DLX_TORCH_DISABLE="1"), _ask(environment)
-    return [session.torch, npu, own["stream"], ours["stream"], own["import"], ours["import"]]
+        answers = [
+            _ask(environment, question, **settings)
+            for question in ("stream", "import")
+            for settings in ({"DLX_TORCH_DISABLE": "1"}, {})
+        ]
+    return [session.torch, npu, *answers]
 
 
-def _ask(environment: Environment, **settings: str) -> dict[str, str]:
-    command = [str(environment.python), str(_WORKER)]
+def _ask(environment: Environment, question: str, **settings: str) -> str:
+    command = [str(environment.python), str(_WORKER), question]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=environment.variables(**settings), cwd=ROOT
     )
-    if done.returncode != 0:
+    if done.returncode < 0:
+        return signal.Signals(-done.returncode).name
+    if done.returncode > 0:
         raise ToolError(f"asking in {environment.folder.name} failed:\n{done.stdout}{done.stderr}".rstrip())
-    answer: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    answer: str = json.loads(done.stdout.splitlines()[-1])
     return answer
 
 

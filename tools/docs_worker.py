@@ -1,4 +1,4 @@
-"""Run by ./dev docs in an environment with torch_npu: what the table on torch.Tensor says, in one word a question."""
+"""Run by ./dev docs in an environment with torch_npu: answers one question to the table on torch.Tensor in a word."""
 
 import json
 import sys
@@ -50,7 +50,7 @@ def imported() -> str:
     except Exception as error:
         return f"unsafe: {type(error).__name__}"
     expected = int(torch_npu.get_npu_format(torch.empty(2, 3, device="npu:1")))
-    return "right" if made_format == expected else "unsafe: reads beyond its storage"
+    return "right" if made_format == expected else "unsafe"
 
 
 if __name__ == "__main__":
@@ -58,4 +58,4 @@ if __name__ == "__main__":
 
     if torch.__version__ < "2.5":
         dlx_torch_ext.attach()
-    print(json.dumps({"stream": stream(), "import": imported()}))
+    print(json.dumps({"stream": stream, "import": imported}[sys.argv[1]]()))

@@ -103,18 +103,20 @@ if importlib.util.find_spec("torch_npu"):
         assert [kind for kind, _ in answer[1:]] == ["RuntimeError"] * 5
         assert all(text.startswith("dlx-torch: ") and "\n" not in text for _, text in answer[1:])
 
+    @pytest.mark.parametrize("current", [0, 1])
     @pytest.mark.parametrize(("setting", "waits"), [(None, True), ("1", True), ("0", False)])
-    def test_the_queue_is_drained_unless_told_not_to(setting: str | None, waits: bool) -> None:
+    def test_the_queue_is_drained_unless_told_not_to(setting: str | None, waits: bool, current: int) -> None:
         answer = on_ascend(
-            """
+            f"""
             x = settled("npu:1")
-            torch.npu.set_device(1)
             ask = table()
-            answer = recorder.drained(lambda: x.add_(x), lambda: ask.stream(EXT_DEV, 1))
-            torch.npu.synchronize()""",
+            ask.stream(EXT_DEV, 1)
+            torch.npu.set_device({current})
+            answer = [recorder.drained(lambda: x.add_(x), lambda: ask.stream(EXT_DEV, 1)), torch.npu.current_device()]
+            torch.npu.synchronize(1)""",
             DLX_TORCH_NPU_DRAIN=setting,
         )
-        assert answer is waits
+        assert answer == [waits, current]
 
     def test_a_queue_that_cannot_be_waited_for_is_an_error_never_null() -> None:
         kind, text = on_ascend("""

@@ -22,6 +22,8 @@ static void bind_all(NpuLibrary* bound) {
   void* library = dlopen("libtorch_npu.so", RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) throw std::runtime_error("libtorch_npu is not loaded: import torch_npu first");
   bind(library, "_ZN7c10_npu12device_countEv", &bound->device_count);
+  bind(library, "_ZN7c10_npu9GetDeviceEPi", &bound->get_device);
+  bind(library, "_ZN7c10_npu9SetDeviceEa", &bound->set_device);
   bind(library, "_ZN7c10_npu19getCurrentNPUStreamEa", &bound->current_stream);
   bind(library, "_ZNK7c10_npu9NPUStream6streamEv", &bound->drained);
   bind(library, "_ZNK7c10_npu9NPUStream6streamEb", &bound->undrained);
@@ -44,14 +46,39 @@ const NpuLibrary& npu_library() {
   return bound;
 }
 
-static void* ask(const NpuLibrary& library, int32_t index) {
+namespace {
+
+// Makes a device current for as long as it lives. Asks and changes nothing more where it is current already.
+class CurrentNpu {
+ public:
+  CurrentNpu(const NpuLibrary& library, int32_t index) : library_(library) {
+    if (library.get_device(&former_) != 0) former_ = index;
+    changed_ = former_ != index && library.set_device(static_cast<int8_t>(index)) == 0;
+  }
+  ~CurrentNpu() {
+    if (changed_) library_.set_device(static_cast<int8_t>(former_));
+  }
+  CurrentNpu(const CurrentNpu&) = delete;
+  CurrentNpu& operator=(const CurrentNpu&) = delete;
+
+ private:
+  const NpuLibrary& library_;
+  int32_t former_ = 0;
+  bool changed_ = false;
+};
+
+void* ask(const NpuLibrary& library, int32_t index) {
   static const bool drain = [] {
     const char* setting = std::getenv("DLX_TORCH_NPU_DRAIN");
     return setting == nullptr || std::strcmp(setting, "0") != 0;
   }();
   const NpuStream current = library.current_stream(static_cast<int8_t>(index));
-  return drain ? library.drained(&current) : library.undrained(&current, false);
+  if (!drain) return library.undrained(&current, false);
+  const CurrentNpu guard(library, index);
+  return library.drained(&current);
 }
+
+}  // namespace
 
 void* npu_stream(int32_t index, void (*use_device)(int32_t index)) {
   const NpuLibrary& library = npu_library();

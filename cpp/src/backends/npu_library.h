@@ -16,8 +16,10 @@ struct NpuStream {
 
 struct NpuLibrary {
   int8_t (*device_count)();                   // c10_npu::device_count()
+  int (*get_device)(int32_t* index);          // c10_npu::GetDevice: the calling thread's current device; 0 on success
+  int (*set_device)(int8_t index);            // c10_npu::SetDevice
   NpuStream (*current_stream)(int8_t index);  // c10_npu::getCurrentNPUStream
-  void* (*drained)(const NpuStream* stream);  // NPUStream::stream(): waits for the host queue; NULL if it failed
+  void* (*drained)(const NpuStream* stream);  // NPUStream::stream(): waits for the host queue; NULL if that fails
   void* (*undrained)(const NpuStream* stream, bool);  // NPUStream::stream(false): does not wait
   void* from_blob;                                    // at_npu::native::from_blob with strides, offset and deleter
   int64_t (*format)(const void* tensor);              // at_npu::native::get_npu_format(at::Tensor const&)
@@ -26,8 +28,9 @@ struct NpuLibrary {
 // Throws std::runtime_error while libtorch_npu is not loaded, or where it lacks one of the names. Any thread.
 const NpuLibrary& npu_library();
 
-// The calling thread's current stream on device `index`, in range. Drains the host queue unless DLX_TORCH_NPU_DRAIN=0 was in the
-// environment at the first call. Throws std::runtime_error where the queue has failed.
+// The calling thread's current stream on device `index`, in range. Drains the device's host queue unless DLX_TORCH_NPU_DRAIN=0 was in
+// the environment at the first call; torch_npu waits for the current device's queue, so `index` is current while it does, and the
+// former device again afterwards. Throws std::runtime_error where the queue has failed, or whatever torch_npu throws of it.
 //
 // torch_npu creates a device's default stream with the first memory on it; before, it answers NULL or throws, by release. So the first
 // call for a device calls `use_device`, which allocates some.

@@ -57,9 +57,7 @@ class Outcome:
 
 
 # No torch; the oldest CPython too.
-UNIT = [
-    Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=()) for v in (HERE, "3.9")
-]  # the oldest too
+UNIT = [Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=()) for v in (HERE, "3.9")]
 # What ./dev is made of, in a Python that ./dev runs on; the last two are what rich requires.
 AUDIT_NEEDS = ("abi3info", "packaging", "rich", "markdown-it-py", "mdurl")
 TOOLS = [Session("tests of the tools", ("tests/tools",), python=HERE, extras=AUDIT_NEEDS)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import tempfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -12,14 +13,14 @@ from rich.table import Table
 
 from tools import sessions, wheel
 from tools.sessions import Outcome, Session
-from tools.settings import ToolError, dev_dir
+from tools.settings import ToolError
 
 
 def main(options: argparse.Namespace) -> int:
     chosen = _choose(options)
-    built = _wheel(options, chosen)
     console = Console()
-    outcomes = _run(console, chosen, built, options)
+    with tempfile.TemporaryDirectory() as own:  # another ./dev test must not replace the wheel under test by its own
+        outcomes = _run(console, chosen, _wheel(options, chosen, Path(own)), options)
     _report(console, outcomes)
     good = all(outcome.good for outcome in outcomes)
     # The last line is for programs that read it: sessions that could not run count as failed.
@@ -59,7 +60,7 @@ def _choose(options: argparse.Namespace) -> list[Session]:
     ]
 
 
-def _wheel(options: argparse.Namespace, chosen: list[Session]) -> Path:
+def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Path:
     if options.wheel:
         path: Path = options.wheel
         if not path.is_file():
@@ -67,8 +68,7 @@ def _wheel(options: argparse.Namespace, chosen: list[Session]) -> Path:
         return path.resolve()
     lines = {session.torch.rpartition(".")[0] for session in chosen if session.torch}
     names = [row for row in wheel.rows() if wheel.torch_line(row) in lines]
-    kind = "sanitize" if options.sanitize else "release"
-    return wheel.build(names, dev_dir() / "wheels" / kind, sanitize=options.sanitize)
+    return wheel.build(names, out, sanitize=options.sanitize)
 
 
 def _report(console: Console, outcomes: list[Outcome]) -> None:

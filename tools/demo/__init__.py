@@ -10,13 +10,17 @@ from rich.console import Console
 from tools import environments, sessions, wheel
 from tools.demo import cost, streams, verdict
 from tools.environments import Environment
-from tools.settings import dev_dir
+from tools.settings import dev_dir, locked
 
 TORCH, ROW = "2.9.1", "torch2_9_cxx11"
 
 
 def main(options: argparse.Namespace) -> int:
-    console = Console(highlight=False)
+    with locked(dev_dir() / "demo.lock"):  # its environments are made anew
+        return _demo(Console(highlight=False))
+
+
+def _demo(console: Console) -> int:
     built = wheel.build([ROW], dev_dir() / "wheels" / "demo")
     size = f"{built.stat().st_size / 1024:.0f} KiB"
     console.print(f"[bold]The wheel[/]  {built.name}, {size}, one row: {ROW}", soft_wrap=True)

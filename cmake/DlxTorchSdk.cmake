@@ -37,6 +37,11 @@ function(dlx_torch_sdk)
     _GLIBCXX_USE_CXX11_ABI=${DLX_ROW_${arg_ROW}_CXX11}
     DLX_TORCH_MAJOR=${major} DLX_TORCH_MINOR=${minor} DLX_CXX11_ABI=${DLX_ROW_${arg_ROW}_CXX11})
 
+  if(NOT MSVC)
+    # torch's headers name themselves in checks, by the path of this machine.
+    target_compile_options(${prefix}_headers INTERFACE "-ffile-prefix-map=${arg_DIRECTORY}/=")
+  endif()
+
   foreach(library c10 torch_cpu torch_python c10_cuda c10_hip)
     set(file "${arg_DIRECTORY}/lib/${CMAKE_SHARED_LIBRARY_PREFIX}${library}${CMAKE_SHARED_LIBRARY_SUFFIX}")
     if(WIN32)

@@ -24,7 +24,9 @@ _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # Elf64_Ehdr
 _SHT_STRTAB, _SHT_DYNAMIC, _SHT_DYNSYM = 3, 6, 11
 _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_SYMENT, _DT_SONAME = 5, 6, 10, 11, 14
 _GLOBAL, _WEAK = 1, 2
-_ADDRESS = 0x1000  # any address but 0: a linker takes a symbol at 0 of a shared object for defined all the same
+# Any address but 0: a linker takes a symbol at 0 of a shared object for defined all the same. Each symbol has one of
+# its own: those at the same address count as aliases of each other, and all of them enter what is linked against one.
+_ADDRESS = 0x1000
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ def write(exports: Exports, path: Path) -> None:
         strings.extend(text + b"\0")
         return len(strings) - len(text) - 1
 
-    for name, info, size in exports.symbols:
-        symbols += _SYMBOL.pack(add(name), info, 0, 1, _ADDRESS, size)
+    for index, (name, info, size) in enumerate(exports.symbols):
+        symbols += _SYMBOL.pack(add(name), info, 0, 1, _ADDRESS + 16 * index, size)
     soname = add(exports.soname.encode())
     tags = [(_DT_SONAME, soname), (_DT_STRTAB, 0), (_DT_STRSZ, len(strings)), (_DT_SYMTAB, 0), (_DT_SYMENT, 24), (0, 0)]
     dynamic = b"".join(struct.pack("<qQ", *tag) for tag in tags)

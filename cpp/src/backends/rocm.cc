@@ -12,7 +12,12 @@
 
 #include "backends/backend.h"
 
-static_assert(sizeof(c10::hip::HIPStream) == sizeof(c10::Stream) && std::is_trivially_copyable_v<c10::hip::HIPStream>);
+#if DLX_TORCH_MINOR < 11
+using HipStream = c10::hip::HIPStream;
+#else
+using HipStream = c10::cuda::CUDAStream;
+#endif
+static_assert(sizeof(HipStream) == sizeof(c10::Stream) && std::is_trivially_copyable_v<HipStream>);
 
 extern "C" {
 [[gnu::weak]] c10::Stream dlx_hip_current(int8_t) __asm__("_ZN3c103hip19getCurrentHIPStreamEa");

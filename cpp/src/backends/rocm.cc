@@ -3,8 +3,8 @@
 //
 // libc10_hip names its functions in one of two ways: c10::hip up to the first generation of PyTorch's hipify, c10::cuda in the
 // second. The symbols of both are weak here, and whichever the loaded libc10_hip has is taken. Both generations return the
-// stream as a c10::Stream in a class without virtual functions, which HIPStream.h is included to check.
-#include <c10/hip/HIPStream.h>
+// stream as a c10::Stream in a class without virtual functions; HIPStream.h is included to check it where hipify still makes one.
+#include <c10/core/Stream.h>
 #include <dlpack/dlpack.h>
 
 #include <stdexcept>
@@ -13,11 +13,9 @@
 #include "backends/backend.h"
 
 #if DLX_TORCH_MINOR < 11
-using HipStream = c10::hip::HIPStream;
-#else
-using HipStream = c10::cuda::CUDAStream;
+#include <c10/hip/HIPStream.h>
+static_assert(sizeof(c10::hip::HIPStream) == sizeof(c10::Stream) && std::is_trivially_copyable_v<c10::hip::HIPStream>);
 #endif
-static_assert(sizeof(HipStream) == sizeof(c10::Stream) && std::is_trivially_copyable_v<HipStream>);
 
 extern "C" {
 [[gnu::weak]] c10::Stream dlx_hip_current(int8_t) __asm__("_ZN3c103hip19getCurrentHIPStreamEa");

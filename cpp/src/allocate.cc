@@ -14,15 +14,6 @@
 
 namespace dlx {
 
-static void fill_contiguous(DLTensor* tensor) {
-  int64_t stride = 1;
-  for (int32_t i = tensor->ndim - 1; i >= 0; --i) {
-    tensor->strides[i] = stride;
-    // torch takes a size of 0 as 1 here; check_layout has seen that the product fits.
-    if (tensor->shape[i] > 1) stride *= tensor->shape[i];
-  }
-}
-
 static bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, Error* error) {
   const int scalar_type = dtype_from_dl(prototype.dtype);
   if (scalar_type == kNoScalarType) {
@@ -50,7 +41,7 @@ static bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, 
   const size_t dims = static_cast<size_t>(prototype.ndim) * sizeof(int64_t);
   if (dims != 0) std::memcpy(tensor.shape, prototype.shape, dims);
   if (prototype.strides == nullptr) {
-    fill_contiguous(&tensor);
+    fill_contiguous_strides(tensor.ndim, tensor.shape, tensor.strides);
   } else if (dims != 0) {
     std::memcpy(tensor.strides, prototype.strides, dims);
   }

@@ -48,4 +48,12 @@ bool check_layout(const Layout& layout, int64_t element_bytes, int64_t* elements
   return true;
 }
 
+void fill_contiguous_strides(int32_t ndim, const int64_t* shape, int64_t* strides) {
+  int64_t stride = 1;
+  for (int32_t i = ndim - 1; i >= 0; --i) {
+    strides[i] = stride;
+    if (shape[i] > 1) stride *= shape[i];
+  }
+}
+
 }  // namespace dlx

@@ -6,12 +6,14 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
 #include "backends/backend.h"
 #include "devices.h"
 #include "dtypes.h"
+#include "layout.h"
 
 namespace dlx {
 
@@ -132,13 +134,13 @@ class CurrentDevice {
   c10::Device former_;
 };
 
-// Contiguous strides, by torch's rule that a size of 0 counts as 1.
-static c10::SmallVector<int64_t, 5> contiguous_strides(c10::IntArrayRef shape) {
-  c10::SmallVector<int64_t, 5> strides(shape.size());
-  int64_t stride = 1;
-  for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = stride;
-    if (shape[i] > 1) stride *= shape[i];
+// Those of `geometry`, or contiguous ones where it has none.
+static c10::SmallVector<int64_t, 5> strides_of(const Geometry& geometry) {
+  c10::SmallVector<int64_t, 5> strides(geometry.ndim);
+  if (geometry.strides != nullptr) {
+    std::copy_n(geometry.strides, geometry.ndim, strides.begin());
+  } else {
+    fill_contiguous_strides(geometry.ndim, geometry.shape, strides.data());
   }
   return strides;
 }
@@ -155,9 +157,7 @@ Memory allocate_memory(const Geometry& geometry, int64_t bytes) {
     return Memory(Memory::use_byte_size_t(), bytes, kBackend.allocator(), /*resizable=*/true);
   }
   const c10::IntArrayRef shape(geometry.shape, geometry.ndim);
-  const auto contiguous = contiguous_strides(shape);
-  const c10::IntArrayRef strides =
-      geometry.strides == nullptr ? c10::IntArrayRef(contiguous) : c10::IntArrayRef(geometry.strides, geometry.ndim);
+  const auto strides = strides_of(geometry);
   return ask_dispatcher(shape, strides, static_cast<c10::ScalarType>(geometry.scalar_type), device).storage();
 }
 
@@ -209,9 +209,7 @@ static PyObject* borrow_through(void* from_blob, void* data, const Geometry& geo
   using FromBlob = at::Tensor (*)(void*, c10::IntArrayRef, c10::IntArrayRef, int64_t, const std::function<void(void*)>&,
                                   const c10::TensorOptions&, std::optional<c10::Device>);
   const c10::IntArrayRef shape(geometry.shape, geometry.ndim);
-  const auto contiguous = contiguous_strides(shape);
-  const c10::IntArrayRef strides =
-      geometry.strides == nullptr ? c10::IntArrayRef(contiguous) : c10::IntArrayRef(geometry.strides, geometry.ndim);
+  const auto strides = strides_of(geometry);
   const c10::Device device = device_of(geometry);
   const auto options = c10::TensorOptions().dtype(static_cast<c10::ScalarType>(geometry.scalar_type)).device(device);
   const auto release = std::make_shared<Release>(Release{context, deleter, false});

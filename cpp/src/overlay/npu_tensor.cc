@@ -10,6 +10,7 @@
 #include "backends/npu_library.h"
 #include "devices.h"
 #include "glibc.h"
+#include "layout.h"
 #include "python_api.h"
 
 namespace dlx {
@@ -77,11 +78,7 @@ struct Release {
 std::vector<int64_t> strides_of(const Geometry& geometry) {
   if (geometry.strides != nullptr) return std::vector<int64_t>(geometry.strides, geometry.strides + geometry.ndim);
   std::vector<int64_t> strides(geometry.ndim);
-  int64_t stride = 1;
-  for (int32_t i = geometry.ndim; i-- > 0;) {
-    strides[i] = stride;
-    if (geometry.shape[i] > 1) stride *= geometry.shape[i];
-  }
+  fill_contiguous_strides(geometry.ndim, geometry.shape, strides.data());
   return strides;
 }
 

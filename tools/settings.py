@@ -16,10 +16,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # pip's settings and uv's words for them. uv reads none of pip's configuration, and both must see the same packages.
 _PIP_TO_UV = {
-    "find-links": "UV_FIND_LINKS",
-    "index-url": "UV_DEFAULT_INDEX",
-    "extra-index-url": "UV_INDEX",
-    "no-index": "UV_NO_INDEX",
+    "find_links": "UV_FIND_LINKS",
+    "index_url": "UV_DEFAULT_INDEX",
+    "extra_index_url": "UV_INDEX",
+    "no_index": "UV_NO_INDEX",
     "cert": "SSL_CERT_FILE",
 }
 
@@ -61,7 +61,7 @@ def tool(name: str) -> str:
 
 @functools.lru_cache(maxsize=1)
 def pip_configuration() -> dict[str, str]:
-    """pip's settings by name, its files and its environment variables merged as pip merges them."""
+    """pip's settings by name (with underscores), its files and its environment variables merged as pip merges them."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "config", "list"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     settings: dict[str, str] = {}
@@ -69,7 +69,7 @@ def pip_configuration() -> dict[str, str]:
         key, _, value = line.partition("=")
         section, _, name = key.rpartition(".")
         if section in ("global", "install", ":env:"):  # pip lists the stronger source later
-            settings[name] = value.strip("'\"").replace("\\n", " ")
+            settings[name.replace("-", "_")] = value.strip("'\"").replace("\\n", " ")
     return settings
 
 
@@ -79,7 +79,7 @@ def _uv_settings() -> dict[str, str]:
     for name, value in pip_configuration().items():
         if variable := _PIP_TO_UV.get(name):
             # uv separates several folders or indexes by commas and spaces respectively; pip by white space.
-            settings[variable] = ",".join(value.split()) if name == "find-links" else value
+            settings[variable] = ",".join(value.split()) if name == "find_links" else value
     if "UV_INDEX" in settings:
         settings["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # pip's way: the best version of all indexes
     settings["UV_HTTP_TIMEOUT"] = "300"  # a torch wheel is most of a gigabyte

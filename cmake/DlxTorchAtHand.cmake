@@ -12,7 +12,7 @@ function(dlx_find_torch_package out_directory)
     message(FATAL_ERROR
       "no torch to compile against: ${Python3_EXECUTABLE} finds none with headers (looked at '${directory}'). Install torch into "
       "this Python and build without isolation (pip install --no-build-isolation .), or set -DDLX_TORCH_DIR=<torch package>, "
-      "or -DDLX_TORCH_SDK_DIR=<folder of SDKs> (python tools/sdk.py fetch 2.9.1).")
+      "or -DDLX_TORCH_SDK_DIR=<folder of SDKs> (./dev sdk 2.9.1 in a checkout).")
   endif()
   set(${out_directory} "${directory}" PARENT_SCOPE)
 endfunction()

@@ -53,9 +53,10 @@ def _torch_python(torch: Any) -> ctypes.PyDLL:
 
 @contextlib.contextmanager
 def plain(torch: Any) -> Iterator[None]:
-    """Tensors made inside are plain ones, whatever modes (FakeTensorMode, a default device) the caller is in."""
+    """Tensors made inside are plain ones, whatever the caller is in: FakeTensorMode, a default device, a torch.func
+    transform."""
     with contextlib.ExitStack() as stack:
-        for guard in ("DisableTorchFunction", "_DisableTorchDispatch"):
+        for guard in ("DisableTorchFunction", "_DisableTorchDispatch", "_DisableFuncTorch"):
             if hasattr(torch._C, guard):
                 stack.enter_context(getattr(torch._C, guard)())
         yield

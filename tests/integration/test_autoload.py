@@ -202,3 +202,20 @@ def spread(table: str) -> list[int]:
     words = [int.from_bytes(bytes.fromhex(table)[i : i + 8], "little") for i in range(0, len(table) // 2, 8)]
     functions = words[2:]
     return [words[0], words[1], *(function - functions[0] for function in functions)]
+
+
+def test_attaching_inside_a_transform_of_torch_func() -> None:
+    answer = told(
+        """
+import dlx_torch_ext
+answer = []
+def attach(x):
+    dlx_torch_ext.detach()
+    answer.append(dlx_torch_ext.attach().provider)
+    return x.sum()
+torch.func.grad(attach)(torch.ones(3))
+torch.vmap(attach)(torch.ones(2, 3))
+torch.func.functionalize(attach)(torch.ones(3))
+"""
+    )
+    assert answer == [CHOICE] * 3

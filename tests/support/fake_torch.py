@@ -11,7 +11,7 @@ import types
 from typing import Any, Callable
 
 from tests.support import stub
-from tests.support.structs import CPU, DELETER, DLManagedTensorVersioned, DLTensor
+from tests.support.structs import CPU, DELETER, DLManagedTensorVersioned, DLPackExchangeAPI, DLTensor
 
 # What C reads after a call has returned stays alive to the end of the process.
 _kept: list[Any] = []
@@ -166,3 +166,20 @@ def _import(module: Any, address: int) -> Any:
     tensor = managed.dl_tensor
     storage = _Storage(tensor.data, lambda: DELETER(managed.deleter)(address))
     return module.Tensor(storage, 0, tuple(tensor.shape[: tensor.ndim]), tuple(tensor.strides[: tensor.ndim]))
+
+
+def own(torch: Any) -> dict[str, Any]:
+    """What the Tensor class itself holds under the names of the exchange API."""
+    names = ("__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__")
+    return {name: vars(torch.Tensor)[name] for name in names if name in vars(torch.Tensor)}
+
+
+_tables: list[Any] = []  # a capsule owns nothing
+
+
+def empty_table() -> Any:
+    """A capsule as torch's own, around a table without functions."""
+    from dlx_torch_ext._capsule import make_capsule
+
+    _tables.append(DLPackExchangeAPI())
+    return make_capsule(ctypes.addressof(_tables[-1]))

@@ -12,7 +12,8 @@ import dlx_torch_ext
 import pytest
 from dlx_torch_ext import _attach, _autoload
 
-from tests.support import installation
+from tests.support import fake_torch, installation
+from tests.support.installation import entry
 
 
 @pytest.fixture(autouse=True)
@@ -54,3 +55,17 @@ def install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Pa
         return folder
 
     return put
+
+
+@pytest.fixture
+def torch(place: Callable[..., Any], install: Callable[..., Path]) -> Any:
+    """torch 2.9.1 for the CPU without a table, and libraries for it."""
+    install([entry("2.9", True, "cpu"), entry("2.9", True, "cuda")])
+    return place(fake_torch.torch(whole=True))
+
+
+@pytest.fixture
+def upstream(place: Callable[..., Any], install: Callable[..., Path]) -> Any:
+    """torch 2.13 with a table of its own, and a library for prefer="dlx"."""
+    install([entry("2.13", True, "cpu", "prefer")])
+    return place(fake_torch.torch("2.13.0", own_table=fake_torch.empty_table(), whole=True))

@@ -1,8 +1,7 @@
-"""Attaching and detaching: what lands on the class, what comes back, and that threads and repetition change nothing."""
+"""Attaching and detaching: what lands on the class, what comes back, and that repetition changes nothing."""
 
 from __future__ import annotations
 
-import threading
 import types
 from pathlib import Path
 from typing import Any, Callable
@@ -12,8 +11,8 @@ import pytest
 from dlx_torch_ext import _capsule
 
 from tests.support import fake_torch, stub
-from tests.support.installation import Site, entry, matrix
-from tests.support.structs import DLPackExchangeAPI
+from tests.support.fake_torch import empty_table, own
+from tests.support.installation import entry, matrix
 
 NEW, LEGACY = "__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__"
 ROW = [entry("2.9", True, "cpu"), entry("2.9", True, "cuda")]
@@ -21,36 +20,6 @@ PREFER = [entry("2.13", True, "cpu", "prefer")]
 
 Place = Callable[..., Any]
 Install = Callable[..., Path]
-
-
-@pytest.fixture
-def torch(place: Place, install: Install) -> Any:
-    """torch 2.9.1 for the CPU without a table, and libraries for it."""
-    install(ROW)
-    return place(fake_torch.torch(whole=True))
-
-
-@pytest.fixture
-def upstream(place: Place, install: Install) -> Any:
-    """torch 2.13 with a table of its own, and a library for prefer="dlx"."""
-    install(PREFER)
-    _tables.append(DLPackExchangeAPI())
-    own = _capsule.make_capsule(_address(_tables[-1]))
-    return place(fake_torch.torch("2.13.0", own_table=own, whole=True))
-
-
-_tables: list[Any] = []
-
-
-def _address(structure: Any) -> int:
-    import ctypes
-
-    return ctypes.addressof(structure)
-
-
-def own(torch: Any) -> dict[str, Any]:
-    """What the class itself holds."""
-    return {name: vars(torch.Tensor)[name] for name in (NEW, LEGACY) if name in vars(torch.Tensor)}
 
 
 def test_a_table_lands_on_the_class(torch: Any) -> None:
@@ -144,8 +113,7 @@ def test_a_legacy_integer_of_torchs_own_is_kept(upstream: Any) -> None:
 def test_an_inherited_table_is_uncovered_again(place: Place, install: Install) -> None:
     install(PREFER)
     torch = place(fake_torch.torch("2.13.0", whole=True))
-    _tables.append(DLPackExchangeAPI())
-    inherited = _capsule.make_capsule(_address(_tables[-1]))
+    inherited = empty_table()
     torch._C.TensorBase.__dlpack_c_exchange_api__ = inherited
     torch._C._dlpack_exchange_api = lambda: inherited
     assert dlx.attach(prefer="dlx").provider == "dlx"
@@ -157,8 +125,7 @@ def test_an_inherited_table_is_uncovered_again(place: Place, install: Install) -
 
 @pytest.mark.parametrize("prefer", [None, "upstream", "dlx"])
 def test_somebody_elses_table_is_left_alone(prefer: str | None, torch: Any) -> None:
-    _tables.append(DLPackExchangeAPI())
-    theirs = _capsule.make_capsule(_address(_tables[-1]))
+    theirs = empty_table()
     torch.Tensor.__dlpack_c_exchange_api__ = theirs
     status = dlx.attach(prefer=prefer)
     assert status.provider == "foreign"
@@ -167,8 +134,7 @@ def test_somebody_elses_table_is_left_alone(prefer: str | None, torch: Any) -> N
 
 def test_what_somebody_put_over_ours_stays_at_detach(torch: Any) -> None:
     dlx.attach()
-    _tables.append(DLPackExchangeAPI())
-    theirs = _capsule.make_capsule(_address(_tables[-1]))
+    theirs = empty_table()
     torch.Tensor.__dlpack_c_exchange_api__ = theirs
     assert dlx.status().provider == "foreign"
     dlx.detach()
@@ -241,9 +207,8 @@ class TestChecks:
     ) -> None:
         monkeypatch.setattr("sys.platform", "linux")
         install([entry(None, None, "torch_npu", "overlay")], libraries=False)
-        _tables.append(DLPackExchangeAPI())
         place(types.ModuleType("torch_npu"), "torch_npu")
-        torch = place(fake_torch.torch("2.12.1", own_table=_capsule.make_capsule(_address(_tables[-1])), whole=True))
+        torch = place(fake_torch.torch("2.12.1", own_table=empty_table(), whole=True))
         status = dlx.attach()
         assert status.provider == "upstream"
         assert "does not exist" in status.candidates[0].verdict.reason
@@ -254,8 +219,7 @@ def test_the_overlay_takes_its_place(place: Place, install: Install, monkeypatch
     monkeypatch.setattr("sys.platform", "linux")
     install([entry(None, None, "torch_npu", "overlay")])
     place(types.ModuleType("torch_npu"), "torch_npu")
-    _tables.append(DLPackExchangeAPI())
-    before = _capsule.make_capsule(_address(_tables[-1]))
+    before = empty_table()
     torch = place(fake_torch.torch("2.12.1", own_table=before, whole=True))
     status = dlx.attach()
     assert (status.provider, status.variant, status.backend) == ("overlay", "overlay-torch_npu", "torch_npu")
@@ -311,93 +275,3 @@ def test_disabled_beside_torchs_own_table(upstream: Any, monkeypatch: pytest.Mon
     status = dlx.attach(prefer="dlx")
     assert status.provider == "upstream"
     assert "DLX_TORCH_DISABLE" in status.reason
-
-
-def test_many_threads_attach_once(torch: Any) -> None:
-    seen: list[Any] = []
-    barrier = threading.Barrier(8)
-
-    def work() -> None:
-        barrier.wait()
-        for _ in range(20):
-            status = dlx.attach()
-            seen.append((status, torch.Tensor.__dlpack_c_exchange_api__))
-
-    _run_in_threads(work, 8)
-    assert len(seen) == 160
-    assert len({status for status, _ in seen}) == 1
-    assert len({id(capsule) for _, capsule in seen}) == 1
-
-
-def test_threads_that_attach_and_detach_leave_the_class_as_it_was(upstream: Any) -> None:
-    held = own(upstream)[NEW]
-    providers: set[str] = set()
-
-    def work() -> None:
-        for _ in range(20):
-            providers.add(dlx.attach(prefer="dlx").provider)
-            dlx.detach()
-
-    _run_in_threads(work, 6)
-    assert providers <= {"dlx", "upstream"}
-    assert own(upstream) == {NEW: held}
-
-
-def test_attaching_from_within_attaching(torch: Any) -> None:
-    inner: list[str] = []
-    right = torch.fake_export
-
-    def export(tensor: Any, out: int) -> int:
-        if not inner:
-            inner.append("begun")
-            inner.append(dlx.attach().provider)
-        return int(right(tensor, out))
-
-    torch.fake_export = export
-    assert dlx.attach().provider == "dlx"
-    assert inner == ["begun", "dlx"]
-    dlx.detach()
-    assert own(torch) == {}
-
-
-def _run_in_threads(work: Callable[[], None], count: int) -> None:
-    errors: list[BaseException] = []
-
-    def guarded() -> None:
-        try:
-            work()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=guarded) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-
-
-def test_attaching_while_another_thread_imports_torch(tmp_path: Path) -> None:
-    site = Site(tmp_path, ROW, "[__import__('time').sleep(0.2), fake_torch.torch(whole=True)][1]")
-    finished = site.run(
-        """
-        import json, threading
-        import dlx_torch_ext as dlx
-        seen = []
-
-        def importing():
-            import torch
-            seen.append(dlx.status().provider)
-
-        def attaching():
-            seen.append(dlx.attach().provider)
-
-        threads = [threading.Thread(target=work) for work in (importing, attaching) * 3]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        print(json.dumps(seen))
-        """
-    )
-    assert finished.value == ["dlx"] * 6

@@ -165,7 +165,8 @@ if importlib.util.find_spec("torch_npu"):
 
     def test_the_recorder_sees_every_call() -> None:
         code = """
-            torch.empty(1, device="npu:0")
+            torch.zeros(1, device="npu:0")
+            torch.npu.synchronize(0)  # the thread of the queue has begun: its first act is a call of its own
             recorder.reset()
             torch.empty(4, 4)[1:]
             none = recorder.calls()

@@ -19,6 +19,10 @@ function(dlx_define_build_flags dlpack_include)
   else()
     target_link_options(dlx_build_flags INTERFACE
       -Wl,--no-as-needed -Wl,--gc-sections -Wl,-z,noseparate-code "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map")
+    if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+      # A page may have 64 KB there, and for RELRO the linker fills the file up to the end of one: 15 KB of zeros, beyond our limit.
+      target_link_options(dlx_build_flags INTERFACE -Wl,-z,norelro)
+    endif()
   endif()
   if(DLX_TORCH_SANITIZE)
     target_compile_options(dlx_build_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer -g)

@@ -8,6 +8,6 @@ function(dlx_install_rest dlpack_include)
   install(CODE "
     execute_process(
       COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/variants.py\" manifest
-              \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/dlx_torch_ext/_lib\" \"${PROJECT_VERSION}\"
+              \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/dlx_torch_ext/_lib\" \"${PROJECT_VERSION}\" \"${DLX_PLATFORM}\"
       COMMAND_ERROR_IS_FATAL ANY)")
 endfunction()

@@ -1,15 +1,15 @@
 """Answers CMake's questions of Python: the matrix, where packages are, and the manifest of what was installed.
 
 variants.py package NAME                 prints the directory of an installed package, without importing it
-variants.py cmake                        prints the matrix as CMake's `set` commands
-variants.py manifest LIB_DIR VERSION     writes LIB_DIR/manifest.json for the libraries found below LIB_DIR
+variants.py cmake SYSTEM PROCESSOR       prints the matrix as CMake's `set` commands, for that platform in CMake's words
+variants.py manifest LIB_DIR VERSION PLATFORM
+                                         writes LIB_DIR/manifest.json for the libraries found below LIB_DIR
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import platform
 import sys
 from pathlib import Path
 from typing import Any
@@ -33,20 +33,27 @@ def read() -> dict[str, Any]:
         return tomllib.load(stream)
 
 
-def system() -> str:
-    return {"Linux": "linux", "Darwin": "macos", "Windows": "windows"}.get(platform.system(), platform.system().lower())
+def platform(system: str, processor: str) -> str:
+    """The platform that CMake calls ("Linux", "x86_64"), in the words of variants.toml: "linux-x86_64"."""
+    name = {"Darwin": "macos"}.get(system, system.lower())
+    machine = processor.lower()
+    if machine in ("amd64", "x64"):
+        machine = "x64" if name == "windows" else "x86_64"
+    return f"{name}-{machine}"
 
 
-def this_platform() -> str:
-    machine = platform.machine().lower()
-    if machine == "amd64":
-        machine = "x64" if system() == "windows" else "x86_64"
-    return f"{system()}-{machine}"
+def backends(matrix: dict[str, Any], row: dict[str, Any], platform: str) -> list[str]:
+    """The backends that a row has on a platform."""
+    return [
+        name
+        for name, backend in matrix["backends"].items()
+        if platform in backend["platforms"] and row["serves"] in backend.get("serves", [row["serves"]])
+    ]
 
 
-def cmake() -> None:
-    matrix = read()
-    lines = [f'set(DLX_PLATFORM "{this_platform()}")']
+def cmake(target: str) -> None:
+    matrix, system = read(), target.partition("-")[0]
+    lines = [f'set(DLX_PLATFORM "{target}")']
     rows = []
     for row in matrix["row"]:
         name = row_directory(row["torch"], row["cxx11"])
@@ -54,13 +61,13 @@ def cmake() -> None:
         for key in ("torch", "sdk", "std", "serves"):
             lines.append(f'set(DLX_ROW_{name}_{key.upper()} "{row[key]}")')
         lines.append(f"set(DLX_ROW_{name}_CXX11 {int(row['cxx11'])})")
+        lines.append(f'set(DLX_ROW_{name}_BACKENDS "{";".join(backends(matrix, row, target))}")')
     lines.append(f'set(DLX_ALL_ROWS "{";".join(rows)}")')
     lines.append(f'set(DLX_ALL_BACKENDS "{";".join(matrix["backends"])}")')
     for name, backend in matrix["backends"].items():
         lines.append(f'set(DLX_BACKEND_{name}_LINKS "{";".join(backend["links"])}")')
         lines.append(f'set(DLX_BACKEND_{name}_EXTRA "{";".join(backend.get("extra", []))}")')
-        lines.append(f'set(DLX_BACKEND_{name}_PLATFORMS "{";".join(backend["platforms"])}")')
-        lines.append(f'set(DLX_BACKEND_{name}_FILE "{library_file(name, system())}")')
+        lines.append(f'set(DLX_BACKEND_{name}_FILE "{library_file(name, system)}")')
     for name, overlay in matrix["overlay"].items():
         lines.append(f'set(DLX_OVERLAY_{name}_PLATFORMS "{";".join(overlay["platforms"])}")')
     print("\n".join(lines))
@@ -71,8 +78,8 @@ def package(name: str) -> None:
     print(next(iter(spec.submodule_search_locations or []), "") if spec else "")
 
 
-def manifest(lib_dir: Path, version: str) -> None:
-    matrix = read()
+def manifest(lib_dir: Path, version: str, target: str) -> None:
+    matrix, system = read(), target.partition("-")[0]
     variants = [
         {
             "row": row_directory(row["torch"], row["cxx11"]),
@@ -80,7 +87,7 @@ def manifest(lib_dir: Path, version: str) -> None:
             "torch": row["torch"],
             "cxx11_abi": row["cxx11"],
             "serves": row["serves"],
-            "file": f"{row_directory(row['torch'], row['cxx11'])}/{library_file(backend, system())}",
+            "file": f"{row_directory(row['torch'], row['cxx11'])}/{library_file(backend, system)}",
         }
         for row in matrix["row"]
         for backend in matrix["backends"]
@@ -92,25 +99,25 @@ def manifest(lib_dir: Path, version: str) -> None:
             "torch": None,
             "cxx11_abi": None,
             "serves": "overlay",
-            "file": f"{row_directory(None, None)}/{library_file(backend, system())}",
+            "file": f"{row_directory(None, None)}/{library_file(backend, system)}",
         }
         for backend in matrix["overlay"]
     ]
     document = {
         "schema": SCHEMA,
         "version": version,
-        "platform": this_platform(),
+        "platform": target,
         "variants": [variant for variant in variants if (lib_dir / str(variant["file"])).is_file()],
     }
     (lib_dir / "manifest.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["cmake"]:
-        cmake()
+    if len(sys.argv) == 4 and sys.argv[1] == "cmake":
+        cmake(platform(*sys.argv[2:]))
     elif len(sys.argv) == 3 and sys.argv[1] == "package":
         package(sys.argv[2])
-    elif len(sys.argv) == 4 and sys.argv[1] == "manifest":
-        manifest(Path(sys.argv[2]), sys.argv[3])
+    elif len(sys.argv) == 5 and sys.argv[1] == "manifest":
+        manifest(Path(sys.argv[2]), sys.argv[3], sys.argv[4])
     else:
         sys.exit(__doc__)

@@ -69,7 +69,7 @@ def _hipify(torch: Path, scratch: Path) -> Path:
     if (torch / "utils" / "hipify").is_dir():
         return torch / "utils"
     about = json.loads((torch.parent / "sdk.json").read_text(encoding="utf-8"))
-    wheel = wheels.find(f"torch=={about['torch']}", platform=f"{about['arch']}-manylinux_2_28")
+    wheel = wheels.find(f"torch==={about['torch']}", platform=f"{about['arch']}-manylinux_2_28")
     with wheels.open_wheel(wheel, scratch) as archive:
         members = [name for name in archive.namelist() if re.fullmatch(r"torch/utils/hipify/\w+\.py", name)]
         archive.extractall(scratch, members)

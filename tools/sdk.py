@@ -5,6 +5,7 @@
     <dev dir>/sdk/2.9.1/torch/lib/libc10.so ...    link stubs: SONAME and exported symbols (tools/elfstub.py)
     <dev dir>/sdk/2.9.1/torch/lib/libc10.symbols   the same symbols as text, one a line
     <dev dir>/sdk/2.9.1/cuda/include/...           the CUDA headers that c10/cuda asks for, with their licence
+    <dev dir>/sdk-aarch64/2.9.1/...                the same for another processor than this machine's
     <dev dir>/sdk/2.9.1/sdk.json                   where it comes from, and its digest
 
 Only the members needed are downloaded (about 130 MB of a 900 MB wheel; what stays on disk is under 80 MB). A fetch that
@@ -30,7 +31,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from tools import elfstub, wheels
+from tools import elfstub, sdk_cuda, wheels
 from tools.settings import ToolError, dev_dir, locked, machine
 
 LIBRARIES = ("libc10", "libtorch_cpu", "libtorch_python", "libc10_cuda")
@@ -63,10 +64,12 @@ def _download(release: str, arch: str, target: Path, record: bool) -> Path:
     part = target.with_name(target.name + ".part")
     with _progress() as progress:
         task = progress.add_task(f"SDK of torch {release} ({arch})", total=None)
-        torch = _find(f"torch=={release}", arch)
+        torch = _find(f"torch==={release}", arch)  # not a local version, such as 2.13.0+cpu, that find-links may have
         _assemble(torch, arch, part, lambda size: progress.advance(task, size))
-        digest = _digest(part)
-        _compare(release, arch, digest, record)
+    if arch != "x86_64" and not (part / "torch/lib/libc10_cuda.so").exists():
+        sdk_cuda.borrow(fetch(release, "x86_64"), part)
+    digest = _digest(part)
+    _compare(release, arch, digest, record)
     about = {"torch": release, "arch": arch, "wheel": torch.filename, "sha256": torch.sha256, "digest": digest}
     (part / "sdk.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     shutil.rmtree(target, ignore_errors=True)
@@ -81,8 +84,9 @@ def _assemble(torch: wheels.Wheel, arch: str, part: Path, advance: Callable[[int
             name = f"torch/lib/{library}.so"
             if name in archive.namelist() and not (part / name).exists():
                 _stub(archive, name, part / name)
-        metadata = next(m for m in archive.namelist() if m.endswith(".dist-info/METADATA"))
-        _cuda_headers(archive.read(metadata).decode(), arch, part, advance)
+        if "torch/lib/libc10_cuda.so" in archive.namelist():  # the metadata is the same without it
+            metadata = next(m for m in archive.namelist() if m.endswith(".dist-info/METADATA"))
+            _cuda_headers(archive.read(metadata).decode(), arch, part, advance)
 
 
 def _stub(archive: zipfile.ZipFile, member: str, target: Path) -> None:
@@ -97,23 +101,10 @@ def _stub(archive: zipfile.ZipFile, member: str, target: Path) -> None:
 
 
 def _cuda_headers(metadata: str, arch: str, part: Path, advance: Callable[[int], None]) -> None:
-    """The headers that c10/cuda needs are in NVIDIA's wheels: the CUDA runtime's, and the compiler's crt/ folder."""
-    pinned = wheels.requirements(metadata, "nvidia-cuda-runtime-cu12")
-    if not pinned:
-        return  # a CPU build
-    minor = ".".join(pinned[0].split(".")[:2])
-    for requirement in (f"nvidia-cuda-runtime-cu12=={pinned[0]}", f"nvidia-cuda-nvcc-cu12=={minor}.*"):
+    for requirement in sdk_cuda.packages(metadata):
         with wheels.open_wheel(_find(requirement, arch), part.parent, advance) as archive:
-            wanted = re.compile(
-                r"nvidia/cuda_(runtime|nvcc)/include/(crt/)?\w+\.h(pp)?|.*\.dist-info/(licenses/)?License\.txt"
-            )
-            members = [m for m in archive.infolist() if wanted.fullmatch(m.filename)]
-            _extract(
-                archive,
-                members,
-                part / "cuda",
-                lambda name: name.split("/", 2)[2] if "/include/" in name else "License.txt",
-            )
+            places = sdk_cuda.members(archive)
+            _extract(archive, map(archive.getinfo, places), part / "cuda", places.__getitem__)
 
 
 def _find(requirement: str, arch: str) -> wheels.Wheel:

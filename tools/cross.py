@@ -1,0 +1,40 @@
+"""Compile for another processor than this machine's, with the compiler that distributions have for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, field
+
+from tools.settings import ToolError, machine
+
+_DEBIAN = {"x86_64": "g++-x86-64-linux-gnu", "aarch64": "g++-aarch64-linux-gnu"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What CMake and the build backend have to be told; nothing for this machine's own processor."""
+
+    defines: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def settings(arch: str) -> Settings:
+    """The settings for a processor; ToolError where it is none of ours or its compiler is missing."""
+    if arch == machine():
+        return Settings()
+    if arch not in _DEBIAN:
+        raise ToolError(f"--arch {arch}: wheels are built for {' and '.join(_DEBIAN)}")
+    compiler = os.environ.get(f"CXX_{arch.upper()}", f"{arch}-linux-gnu-g++")
+    if not shutil.which(compiler):
+        raise ToolError(
+            f"no compiler for {arch}: {compiler} is not on PATH. Install one (Debian: apt install {_DEBIAN[arch]}) "
+            f"or set CXX_{arch.upper()}"
+        )
+    defines = {
+        "CMAKE_SYSTEM_NAME": "Linux",
+        "CMAKE_SYSTEM_PROCESSOR": arch,
+        "CMAKE_CXX_COMPILER": compiler,
+    }
+    # What sysconfig.get_platform() answers, and with it the wheel's tag.
+    return Settings(defines, {"_PYTHON_HOST_PLATFORM": f"linux-{arch}"})

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tools import hipify, sdk, wheel, wheels
+from tools import hipify, matrix, sdk, wheels
 from tools.settings import ToolError, machine
 
 # Other systems than Linux: uv's word for the platform, and what torch's libraries are called there for a linker.
@@ -58,7 +58,7 @@ def _unpacked(release: str, platform: str, library: str, target: Path) -> Path:
 
 def main() -> int:
     try:
-        for release in dict.fromkeys(wheel.rows().values()):
+        for release in dict.fromkeys(row.sdk for row in matrix.read().rows.values()):
             print(fetch(release, sys.platform, machine()), flush=True)
     except ToolError as error:
         print(error, file=sys.stderr)

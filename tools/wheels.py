@@ -25,8 +25,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["tomllib"]
-
 _BLOCK = 8 << 20  # one request reads this much: a header costs no round trip of its own
 
 

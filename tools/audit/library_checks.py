@@ -9,7 +9,7 @@ from abi3info import DATAS, FUNCTIONS  # type: ignore[import-untyped]
 from packaging.metadata import parse_email
 from packaging.specifiers import SpecifierSet
 
-from tools.audit import matrix
+from tools import matrix
 from tools.audit.archive_checks import GLIBC
 from tools.audit.elf import Elf
 from tools.audit.finding import Finding

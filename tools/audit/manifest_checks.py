@@ -6,11 +6,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.audit import matrix
+from tools import matrix
 from tools.audit.finding import Finding
 from tools.audit.wheel import LIB, Wheel
 
-# After tools.audit.matrix, which makes the package importable where it is not installed.
+# After tools.matrix, which makes the package importable where it is not installed.
 from dlx_torch_ext._facts import Facts, Table  # isort: skip
 from dlx_torch_ext._release import parse  # isort: skip
 from dlx_torch_ext._resolve import resolve  # isort: skip
@@ -55,7 +55,7 @@ def variants_toml(wheel: Wheel) -> Iterator[Finding]:
             continue
         if wheel.platform not in backend.platforms:
             yield Finding(variant.path, f"variants.toml does not build {variant.backend} for {wheel.platform}")
-        serves = "overlay" if row == matrix.OVERLAY else stated.rows[row]["serves"]
+        serves = "overlay" if row == matrix.OVERLAY else stated.rows[row].serves
         if variant.serves != serves:
             yield Finding(variant.path, f"serves {variant.serves!r}, and {serves!r} by variants.toml")
 

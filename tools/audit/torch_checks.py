@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.audit import matrix, names
+from tools import matrix
+from tools.audit import names
 from tools.audit.elf import Undefined
 from tools.audit.finding import Finding
 from tools.audit.sdk_symbols import Exports, Sdks
@@ -32,7 +33,7 @@ def torch_symbols(wheel: Wheel, sdks: Sdks) -> Iterator[Finding]:
         backend = stated.backend(library.row, library.backend)
         if library.elf is None or backend is None:
             continue
-        release = stated.rows[library.row]["sdk"] if library.row in stated.rows else ""
+        release = stated.rows[library.row].sdk if library.row in stated.rows else ""
         linked: dict[str, Exports] = {}
         for link in backend.links:
             exports = sdks.exports(release, processor, "c10_cuda" if link == _HIP else link)
@@ -69,7 +70,7 @@ def cxx_abi(wheel: Wheel) -> Iterator[Finding]:
     for library in wheel.libraries:
         if library.elf is None or library.row not in rows:
             continue
-        cxx11: bool = rows[library.row]["cxx11"]
+        cxx11 = rows[library.row].cxx11
         wrong = names.of_old_abi if cxx11 else names.of_new_abi
         other = [symbol for symbol in library.elf.undefined if wrong(symbol.name)]
         if other:

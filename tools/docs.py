@@ -1,7 +1,8 @@
-"""Make the tables of the docs again, from what runs here: ./dev docs.
+"""Make the tables of the docs again: ./dev docs.
 
-docs/ascend.md: what a consumer is told the current stream is, by torch's own table and by ours, for torch releases with
-their torch_npu on a simulated CANN with two devices.
+Those of tools/generated.py come from variants.toml. That of docs/ascend.md comes from what runs here: what a consumer
+is told the current stream is, by torch's own table and by ours, for torch releases with their torch_npu on a simulated
+CANN with two devices.
 """
 
 from __future__ import annotations
@@ -15,23 +16,24 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tools import environments, sessions, wheel
+from tools import environments, generated, matrix, sessions, wheel
 from tools.environments import Environment
 from tools.screen import busy
 from tools.settings import ROOT, ToolError, dev_dir
 
 PAGE = ROOT / "docs" / "ascend.md"
-BEGIN, END = "<!-- made by ./dev docs -->", "<!-- end -->"
-COLUMNS = ("torch", "torch_npu", "torch's own stream", "ours", "torch's own import", "ours")
+COLUMNS = ["torch", "torch_npu", "torch's own stream", "ours", "torch's own import", "ours"]
 _WORKER = Path(__file__).with_name("docs_worker.py")
 
 
 def main(options: argparse.Namespace) -> int:
+    if not options.check:
+        generated.write()
+    elif generated.main() != 0:
+        return 1
     pairs = [*sessions.NPU, *sessions.MORE_NPU]
     lines = {session.torch.rpartition(".")[0] for session in pairs if session.torch}
-    built = wheel.build(
-        [row for row in wheel.rows() if wheel.torch_line(row) in lines], dev_dir() / "wheels" / "release"
-    )
+    built = wheel.build(matrix.read().of_lines(lines), dev_dir() / "wheels" / "release")
     rows = []
     for session in sorted(pairs, key=lambda s: [int(part) for part in (s.torch or "0").split(".")]):
         rows.append(_row(session, built))
@@ -75,10 +77,7 @@ def _ask(environment: Environment, question: str, **settings: str) -> str:
 def _write(rows: list[list[str]], *, check: bool) -> bool:
     """Put the rows into the page; with `check`, only say whether they are there already."""
     text = PAGE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    lines = [f"| {' | '.join(row)} |" for row in (list(COLUMNS), ["---"] * len(COLUMNS), *rows)]
-    made = f"{before}{BEGIN}\n{chr(10).join(lines)}\n{END}{after}"
+    made = generated.put(text, "ascend", [COLUMNS, *rows])
     if check:
         return made == text
     PAGE.write_text(made, encoding="utf-8")

@@ -6,6 +6,7 @@ import argparse
 import subprocess
 import sys
 
+from tools import generated
 from tools.settings import ROOT, ToolError, run, tool
 
 _PYTHON = ("dev", "python", "tools", "tests")
@@ -20,11 +21,13 @@ def main(options: argparse.Namespace) -> int:
         subprocess.run([tool("ruff"), "format", "--quiet", *python], cwd=ROOT, check=False)
         if cpp:
             subprocess.run([tool("clang-format"), "-i", *cpp], cwd=ROOT, check=False)
+        generated.write()
     checks = {
         "ruff check": [tool("ruff"), "check", *python],
         "ruff format": [tool("ruff"), "format", "--check", *python],
         "mypy": [tool("mypy"), "--strict", *python],
         "clang-format": [tool("clang-format"), "--dry-run", "-Werror", *cpp] if cpp else [],
+        "tables from variants.toml": [sys.executable, "-m", "tools.generated"],
         "actionlint": [tool("actionlint"), "-shellcheck=", "-pyflakes="],  # which a machine may have or not
         "validate-pyproject": [tool("validate-pyproject"), "pyproject.toml"],
         **_newer(),

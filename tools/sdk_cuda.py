@@ -1,4 +1,4 @@
-"""The CUDA part of an SDK: NVIDIA's headers that c10/cuda includes, and c10/cuda itself where torch's wheel lacks it."""
+"""The CUDA part of an SDK: NVIDIA's headers that c10/cuda includes, and c10/cuda where torch's wheel lacks it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""What the tests of the audit share: a good wheel to spoil, and how it is asked what it finds."""
+"""What the tests of the tools share: a good wheel to spoil, and how the audit is asked what it finds; a checkout to edit,
+and an edit."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,17 @@ from tools.audit import audit
 from tools.audit.finding import Finding
 from tools.audit.sdk_symbols import Sdks
 from tools.audit.wheel import read
+from tools.settings import ROOT
+
+IMAGINARY = """
+[[row]]
+torch = "2.99"
+cxx11 = true
+std = 23
+sdk = "2.99.1"
+cpython = "3.12-3.17"
+serves = "prefer"
+"""
 
 
 @pytest.fixture(scope="session")
@@ -49,3 +62,22 @@ def found(look: Callable[..., list[Finding]]) -> Callable[..., dict[str, str]]:
         return said
 
     return words
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what variants.toml is read by and of what is made from it, but for tools/, which take it by path."""
+    root = tmp_path / "checkout"
+    for name in ("cmake", "docs", "python"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("_lib", "__pycache__"))
+    for name in ("CMakeLists.txt", "README.md", "pyproject.toml", "variants.toml"):
+        shutil.copy(ROOT / name, root)
+    return root
+
+
+@pytest.fixture
+def imaginary(checkout: Path) -> Path:
+    """A checkout in which variants.toml has a row more, for torch 2.99, and nothing else is changed."""
+    with (checkout / "variants.toml").open("a", encoding="utf-8") as toml:
+        toml.write(IMAGINARY)
+    return checkout

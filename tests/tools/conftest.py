@@ -1,5 +1,5 @@
-"""What the tests of the tools share: a good wheel to spoil, and how the audit is asked what it finds; a checkout to edit,
-and an edit."""
+"""What the tests of the tools share: a good wheel to spoil, and how the audit is asked what it finds; a checkout to
+edit, and an edit."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import dataclass, field
 
@@ -23,18 +22,23 @@ def settings(arch: str) -> Settings:
     """The settings for a processor; ToolError where it is none of ours or its compiler is missing."""
     if arch == machine():
         return Settings()
-    if arch not in _DEBIAN:
-        raise ToolError(f"--arch {arch}: wheels are built for {' and '.join(_DEBIAN)}")
-    compiler = os.environ.get(f"CXX_{arch.upper()}", f"{arch}-linux-gnu-g++")
-    if not shutil.which(compiler):
-        raise ToolError(
-            f"no compiler for {arch}: {compiler} is not on PATH. Install one (Debian: apt install {_DEBIAN[arch]}) "
-            f"or set CXX_{arch.upper()}"
-        )
     defines = {
         "CMAKE_SYSTEM_NAME": "Linux",
         "CMAKE_SYSTEM_PROCESSOR": arch,
-        "CMAKE_CXX_COMPILER": compiler,
+        "CMAKE_CXX_COMPILER": compilers(arch)["CXX"],
     }
     # What sysconfig.get_platform() answers, and with it the wheel's tag.
     return Settings(defines, {"_PYTHON_HOST_PLATFORM": f"linux-{arch}"})
+
+
+def compilers(arch: str) -> dict[str, str]:
+    """CC and CXX for a processor; ToolError as above."""
+    if arch not in _DEBIAN:
+        raise ToolError(f"{arch}: wheels are built for {' and '.join(_DEBIAN)}")
+    found = {"CC": f"{arch}-linux-gnu-gcc", "CXX": f"{arch}-linux-gnu-g++"}
+    for compiler in found.values():
+        if not shutil.which(compiler):
+            raise ToolError(
+                f"no compiler for {arch}: {compiler} is not on PATH. Install it (Debian: apt install {_DEBIAN[arch]})"
+            )
+    return found

@@ -19,6 +19,7 @@ from rich.table import Table
 from tools import environments, generated, matrix, sessions, wheel
 from tools.environments import Environment
 from tools.screen import busy
+from tools.session import HERE, Session
 from tools.settings import ROOT, ToolError, dev_dir
 
 PAGE = ROOT / "docs" / "ascend.md"
@@ -46,10 +47,10 @@ def main(options: argparse.Namespace) -> int:
     return 0 if _write(rows, check=options.check) else 1
 
 
-def _row(session: sessions.Session, built: Path) -> list[str]:
+def _row(session: Session, built: Path) -> list[str]:
     assert session.torch
     npu = next(extra for extra in session.extras if extra.startswith("torch_npu==")).partition("==")[2]
-    python = environments.python_for(session.torch, sessions.HERE)
+    python = environments.python_for(session.torch, HERE)
     environment = environments.make(python, session.torch, *session.extras)
     with environment.used_alone(), busy(f"torch {session.torch}, torch_npu {npu}"):
         environment.install(str(built))

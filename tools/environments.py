@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import interpreters, wheels
+from tools import cross, interpreters, wheels
 from tools.screen import busy
 from tools.settings import ToolError, dev_dir, locked, machine, run, tool, uv_environment
 
@@ -32,6 +32,7 @@ class Environment:
 
     folder: Path
     simulated: tuple[Path, ...] = ()  # the folders of simulated libraries that its torch, and torch_npu, need
+    arch: str = machine()
 
     @property
     def python(self) -> Path:
@@ -51,6 +52,8 @@ class Environment:
             kept["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, folders))
         if _package(self.folder, "torch_npu"):
             kept["DLX_SIM_CUDA_DEVICES"] = "0"  # torch_npu refuses to be the second accelerator
+        if self.arch != machine():  # for what the tests compile
+            kept |= cross.compilers(self.arch)
         return {**kept, **more}
 
     def install(self, *requirements: str) -> None:
@@ -58,31 +61,40 @@ class Environment:
         command = [tool("uv"), "pip", "install", "-q", "--python", str(self.python), "--reinstall", "--no-deps"]
         run([*command, *requirements], what=f"installing {' '.join(requirements)}", env=uv_environment())
 
+    def install_wheel(self, wheel: Path) -> None:
+        """Install a wheel with what it requires, from no index: it has to require nothing that is not there."""
+        command = [tool("uv"), "pip", "install", "-q", "--python", str(self.python), "--no-index"]
+        settings = {k: v for k, v in uv_environment().items() if k != "UV_FIND_LINKS"}
+        run([*command, "--reinstall-package", "dlx-torch-ext", str(wheel)], what=f"installing {wheel}", env=settings)
+
 
 def real_devices() -> int:
     """How many NVIDIA devices the kernel shows; asks no driver."""
     return len([entry for entry in Path("/dev").glob("nvidia*") if re.fullmatch(r"nvidia\d+", entry.name)])
 
 
-def make(python: str, torch: str | None, *extras: str, purpose: str = "test") -> Environment:
-    """The environment with that CPython ("3.12"), torch release (or none) and `extras`; made if need be.
+def make(python: str, torch: str | None, *extras: str, purpose: str = "test", arch: str = machine()) -> Environment:
+    """The environment with that CPython ("3.12"), torch release (or none) and `extras`; made if need be. One for
+    another processor than this machine's runs under qemu.
 
     Extras come without what they require: name that too, unless torch requires it. `purpose` keeps environments apart
     that differ in what is installed into them later.
     """
     wanted = [python, f"torch=={torch}" if torch else "", f"devices: {real_devices()}", *_COMMON, *extras]
     key = hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:8]
+    if arch != machine():
+        purpose += f"-{arch}"
     folder = dev_dir() / "envs" / f"{purpose}-py{python}-{f'torch{torch}' if torch else 'bare'}-{key}"
     with locked(folder.with_name(folder.name + ".lock")):
         if not (folder / "complete").exists():
             with busy(f"Installing {f'torch {torch}' if torch else 'pytest'} for CPython {python}"):
-                _create(folder, python, torch, extras)
+                _create(folder, interpreters.require(python, arch), torch, extras)
             (folder / "complete").touch()
-        return Environment(folder, tuple(_simulators(folder)) if torch else ())
+        simulated = tuple(_simulators(folder)) if torch and arch == machine() else ()
+        return Environment(folder, simulated, arch)
 
 
-def _create(folder: Path, python: str, torch: str | None, extras: tuple[str, ...]) -> None:
-    interpreter = interpreters.require(python)
+def _create(folder: Path, interpreter: Path, torch: str | None, extras: tuple[str, ...]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     uv, settings = tool("uv"), uv_environment()
     run([uv, "venv", "-q", "--python", str(interpreter), str(folder)], what="making an environment", env=settings)
@@ -119,13 +131,18 @@ def _simulators(folder: Path) -> Iterator[Path]:
             yield cuda.build(torch, dev_dir() / "simulated-cuda")
 
 
+def has_wheel(torch: str, python: str) -> bool:
+    """Whether that torch release has a wheel for that CPython, for this machine's processor."""
+    try:
+        wheels.find(f"torch=={torch}", python=python, platform=f"{machine()}-manylinux_2_28")
+    except ToolError:
+        return False
+    return True
+
+
 def python_for(torch: str, preferred: str) -> str:
     """A CPython version that a torch release has a wheel for: the preferred one if it may be, else one that is here."""
     for version in dict.fromkeys([preferred, "3.12", "3.11", "3.10", "3.13", "3.9"]):
-        try:
-            wheels.find(f"torch=={torch}", python=version, platform=f"{machine()}-manylinux_2_28")
-        except ToolError:
-            continue
-        if interpreters.find(version):
+        if has_wheel(torch, version) and interpreters.find(version):
             return version
     raise ToolError(f"torch {torch} has no wheel for any CPython that is here or can be fetched")

@@ -10,16 +10,20 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools import debian
+from tools import debian, emulated
 from tools.screen import busy
-from tools.settings import ToolError, dev_dir, tool, uv_environment
+from tools.settings import ToolError, dev_dir, machine, tool, uv_environment
 
 _ASK = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2], sys.executable)"
 
 
 @functools.cache
-def find(version: str) -> Path | None:
-    """The path of a CPython of that version ("3.12") that runs, or None where none can be had here."""
+def find(version: str, arch: str | None = None) -> Path | None:
+    """The path of a CPython of that version ("3.12") that runs, or None where none can be had here. ToolError where
+    `arch` is another processor and nothing here runs its programs."""
+    if arch not in (None, machine()):
+        found = emulated.python(version, arch)
+        return found if found and runs(found, version) else None
     for candidate in _installed(version):
         if runs(candidate, version):
             return candidate
@@ -61,9 +65,9 @@ def _from_uv(version: str) -> Path | None:
     return Path(done.stdout.strip()) if done.returncode == 0 and done.stdout.strip() else None
 
 
-def require(version: str) -> Path:
+def require(version: str, arch: str | None = None) -> Path:
     """Like find, but ToolError where there is none."""
-    found = find(version)
+    found = find(version, arch)
     if found is None:
         raise ToolError(
             f"no CPython {version} here, and none could be fetched: install one, so that python{version} is on PATH"

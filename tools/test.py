@@ -11,9 +11,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tools import sessions, wheel
-from tools.sessions import Outcome, Session
-from tools.settings import ToolError
+from tools import session, sessions, wheel
+from tools.session import Outcome, Session
+from tools.settings import ToolError, machine
 
 
 def main(options: argparse.Namespace) -> int:
@@ -32,8 +32,8 @@ def main(options: argparse.Namespace) -> int:
 def _run(console: Console, chosen: list[Session], built: Path, options: argparse.Namespace) -> list[Outcome]:
     """Run the sessions, several at a time, and print what each said when it is over."""
     with ThreadPoolExecutor(options.jobs) as pool:
-        run = functools.partial(sessions.execute, wheel=built, arguments=options.rest, capture=len(chosen) > 1)
-        futures = [pool.submit(run, session) for session in chosen]
+        run = functools.partial(session.execute, wheel=built, arguments=options.rest, capture=len(chosen) > 1)
+        futures = [pool.submit(run, one) for one in chosen]
         for future in as_completed(futures):
             outcome = future.result()
             console.rule(f"{outcome.session.name}, {outcome.seconds:.0f} s")
@@ -46,18 +46,14 @@ def _choose(options: argparse.Namespace) -> list[Session]:
         raise ToolError("--python goes with --torch: name the release, such as --torch 2.9.1 --python 3.12")
     if options.sanitize:
         return [sessions.SANITIZED]
+    if options.arch not in (None, machine()):
+        return sessions.emulated(options.arch)
     if options.torch:
         return [sessions.integration(torch, options.python) for torch in options.torch]
-    more = [*sessions.MORE, *sessions.MORE_NPU] if options.all else []
-    return [
-        *sessions.UNIT,
-        *sessions.TOOLS,
-        *sessions.STANDARD,
-        *sessions.NPU,
-        *more,
-        *sessions.NEIGHBOURS,
-        *sessions.PYTHONS,
-    ]
+    middle = sessions.STANDARD
+    if options.all:
+        middle = [*sessions.every_row(), *sessions.MORE_NPU]
+    return [*sessions.UNIT, *sessions.TOOLS, *middle, *sessions.NPU, *sessions.NEIGHBOURS, *sessions.PYTHONS]
 
 
 def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Path:
@@ -66,9 +62,9 @@ def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Pat
         if not path.is_file():
             raise ToolError(f"--wheel {path}: no such file")
         return path.resolve()
-    lines = {session.torch.rpartition(".")[0] for session in chosen if session.torch}
+    lines = {one.torch.rpartition(".")[0] for one in chosen if one.torch}
     names = [row for row in wheel.rows() if wheel.torch_line(row) in lines]
-    return wheel.build(names, out, sanitize=options.sanitize)
+    return wheel.build(names, out, arch=options.arch, sanitize=options.sanitize)
 
 
 def _report(console: Console, outcomes: list[Outcome]) -> None:
@@ -83,7 +79,20 @@ def _report(console: Console, outcomes: list[Outcome]) -> None:
         counts = (str(count) for count in (outcome.passed, outcome.failed, outcome.skipped))
         table.add_row(outcome.session.name, *counts, f"{outcome.seconds:.0f} s", verdict)
     console.print(table)
+    if loaded := [(outcome, one) for outcome in outcomes for one in outcome.loaded]:
+        console.print(_loaded(loaded))
     for outcome in outcomes:
         nothing = "" if outcome.passed or outcome.failed else "no test ran"
         if words := outcome.problem or nothing:
             console.print(f"{outcome.session.name}: {words}", markup=False, soft_wrap=True)
+
+
+def _loaded(seen: list[tuple[Outcome, dict[str, str]]]) -> Table:
+    """What each CPython, torch and backend got, as tests/integration/test_loaded.py saw it."""
+    table = Table(title="what was loaded")
+    for column in ("CPython", "torch", "backend", "asked for", "loaded", "self-test"):
+        table.add_column(column, overflow="fold")
+    for _, one in seen:
+        place = f"{one['python']} {one['machine']}"
+        table.add_row(place, one["torch"], one["build"], one["asked"], one["loaded"], one["self-test"])
+    return table

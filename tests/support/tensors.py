@@ -184,14 +184,16 @@ if T.backends.mkldnn.is_available():
 
 
 def use_count(tensor: Any) -> int:
-    """How many owners torch counts: of the tensor itself, and a thousandfold, of its storage where it has one."""
+    """How many owners torch counts: of the tensor itself, and a thousandfold, of its storage where it has one. Old
+    builds for the CPU alone do not tell of storages."""
     with T._C.DisableTorchFunctionSubclass():  # an uninitialised parameter would not say
         count = int(tensor._use_count())
         try:
             storage = tensor.untyped_storage()
         except (NotImplementedError, RuntimeError):
             return count
-        return count + 1000 * int(T._C._storage_Use_Count(storage._cdata))
+        of_storage = getattr(T._C, "_storage_Use_Count", lambda data: 0)
+        return count + 1000 * int(of_storage(storage._cdata))
 
 
 class NotATensor:

@@ -10,6 +10,7 @@ from rich.console import Console
 from tools import environments, sessions, wheel
 from tools.demo import cost, streams, verdict
 from tools.environments import Environment
+from tools.session import HERE
 from tools.settings import dev_dir, locked
 
 TORCH, ROW = "2.9.1", "torch2_9_cxx11"
@@ -41,7 +42,7 @@ def _demo(console: Console) -> int:
 
 def _environment(name: str) -> Environment:
     """An environment of its own for each way to run, made anew: nothing of an earlier demo is in it."""
-    python = environments.python_for(TORCH, sessions.HERE)
+    python = environments.python_for(TORCH, HERE)
     for old in (dev_dir() / "envs").glob(f"demo-{name}-*"):
         if old.is_dir():
             shutil.rmtree(old)

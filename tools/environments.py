@@ -131,18 +131,13 @@ def _simulators(folder: Path) -> Iterator[Path]:
             yield cuda.build(torch, dev_dir() / "simulated-cuda")
 
 
-def has_wheel(torch: str, python: str) -> bool:
-    """Whether that torch release has a wheel for that CPython, for this machine's processor."""
-    try:
-        wheels.find(f"torch=={torch}", python=python, platform=f"{machine()}-manylinux_2_28")
-    except ToolError:
-        return False
-    return True
-
-
 def python_for(torch: str, preferred: str) -> str:
     """A CPython version that a torch release has a wheel for: the preferred one if it may be, else one that is here."""
     for version in dict.fromkeys([preferred, "3.12", "3.11", "3.10", "3.13", "3.9"]):
-        if has_wheel(torch, version) and interpreters.find(version):
+        try:
+            wheels.find(f"torch=={torch}", python=version, platform=f"{machine()}-manylinux_2_28")
+        except ToolError:
+            continue
+        if interpreters.find(version):
             return version
     raise ToolError(f"torch {torch} has no wheel for any CPython that is here or can be fetched")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tools import environments, matrix
+from dataclasses import replace
+
+from tools import matrix
 from tools.session import HERE, Session
 
 TVM_FFI = "apache-tvm-ffi>=0.1.15"
@@ -13,7 +15,8 @@ INTEGRATION = ("tests/integration",)
 WITH_TVM_FFI = ("tests/integration/test_tvm_ffi.py",)
 BESIDE_PEER = ("tests/integration/test_beside_the_peer.py", *WITH_TVM_FFI)
 CORE = ("tests/integration/contract", *WITH_TVM_FFI, "tests/integration/test_loaded.py")
-# All of the integration tests but those of the simulators and of compiling, to which the CPython makes no difference.
+MIDDLE = "3.11"
+# On other CPythons: the integration tests, but for those of the simulators and of compiling.
 EVERYWHERE = (*CORE, "tests/integration/test_autoload.py", "tests/integration/test_torch_world.py")
 OURS = ("--table", "dlx")  # pytest's words for prefer="dlx"
 
@@ -22,15 +25,13 @@ UNIT = [Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=()
 # What ./dev is made of, in a Python that ./dev runs on; the last two are what rich requires.
 AUDIT_NEEDS = ("abi3info", "packaging", "rich", "markdown-it-py", "mdurl")
 TOOLS = [Session("tests of the tools", ("tests/tools",), python=HERE, extras=AUDIT_NEEDS)]
-STANDARD = [Session(f"torch {torch}", INTEGRATION, torch, extras=(TVM_FFI,)) for torch in ("2.5.1", "2.9.1", "2.13.0")]
-STANDARD += [Session("torch 2.13.0, prefer=dlx", CORE, "2.13.0", extras=(TVM_FFI,), arguments=OURS)]
 NEIGHBOURS = [
     Session("torch 2.9.1, tvm-ffi of the integer", WITH_TVM_FFI, "2.9.1", extras=(OLDEST_TVM_FFI,)),
     Session("torch 2.9.1, first tvm-ffi of the capsule", WITH_TVM_FFI, "2.9.1", extras=(FIRST_WITH_CAPSULE,)),
     # There `import tvm_ffi` dies without ours: the peer has no library for this C++ ABI.
     Session("torch 2.6.0 and torch-c-dlpack-ext", BESIDE_PEER, "2.6.0", extras=(TVM_FFI, PEER)),
 ]
-ASCEND = ("tests/integration/test_torch_npu.py", "tests/integration/test_simulated_ascend.py")
+ASCEND = tuple(f"tests/integration/test_{it}.py" for it in ("torch_npu", "simulated_ascend", "loaded"))
 NPU_NEEDS = (TVM_FFI, "pyyaml")
 # torch_npu on a simulated CANN: our variant below torch 2.10, our overlay from there on.
 NPU = [
@@ -47,25 +48,21 @@ PYTHONS += [Session("same wheel, CPython 3.14", CORE, "2.9.1", "3.14", (TVM_FFI,
 SANITIZED = Session("torch 2.9.1, ASan and UBSan", CORE[:1], "2.9.1", extras=(TVM_FFI,), sanitize=True)
 
 
-def integration(torch: str, python: str | None) -> Session:
-    """The session of one torch release, on a chosen CPython if need be."""
-    return Session(f"torch {torch}" + (f", CPython {python}" if python else ""), INTEGRATION, torch, python, (TVM_FFI,))
+def integration(torch: str, python: str | None) -> list[Session]:
+    """The sessions of one torch release, on a chosen CPython if need be: by default, and where torch has a table of its
+    own and a row of ours, with ours preferred too."""
+    name = f"torch {torch}" + (f", CPython {python}" if python else "")
+    found = [Session(name, INTEGRATION, torch, python, (TVM_FFI,))]
+    if any(row.serves == "prefer" and torch.startswith(f"{row.torch}.") for row in matrix.read().rows.values()):
+        found.append(Session(f"{name}, prefer=dlx", CORE, torch, python, (TVM_FFI,), arguments=OURS))
+    return found
 
 
 def every_row() -> list[Session]:
-    """Each row's torch on CPython 3.9, 3.11 and 3.13, where it has a wheel for them: by default, and where it has a
-    table of its own, with ours preferred too."""
-    found = []
-    for torch, serves in {row.sdk: row.serves for row in matrix.read().rows.values()}.items():
-        for python in ("3.9", "3.11", "3.13"):
-            if not environments.has_wheel(torch, python):
-                continue
-            name = f"torch {torch}, CPython {python}"
-            found.append(Session(name, INTEGRATION if python == "3.11" else EVERYWHERE, torch, python, (TVM_FFI,)))
-            if serves == "prefer":
-                name += ", prefer=dlx"
-                found.append(Session(name, CORE, torch, python, (TVM_FFI,), arguments=OURS))
-    return found
+    """Those of each row's torch, on every CPython that CI takes for it."""
+    wanted = matrix.read().tested()
+    every = [one for it in wanted for one in integration(it["torch"], it["python"])]
+    return [one if one.python == MIDDLE or one.arguments else replace(one, tests=EVERYWHERE) for one in every]
 
 
 def emulated(arch: str) -> list[Session]:
@@ -73,3 +70,6 @@ def emulated(arch: str) -> list[Session]:
     have the C++ ABI 1, as all wheels of torch for aarch64."""
     each = [("2.4.1", "", ()), ("2.9.1", "", ()), ("2.10.0", ", prefer=dlx", OURS)]
     return [Session(f"{arch}, torch {t}{x}", CORE, t, "3.11", (TVM_FFI,), arguments=a, arch=arch) for t, x, a in each]
+
+
+STANDARD = [one for torch in ("2.5.1", "2.9.1", "2.13.0") for one in integration(torch, None)]

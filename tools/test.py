@@ -49,7 +49,7 @@ def _choose(options: argparse.Namespace) -> list[Session]:
     if options.arch not in (None, machine()):
         return sessions.emulated(options.arch)
     if options.torch:
-        return [sessions.integration(torch, options.python) for torch in options.torch]
+        return [one for torch in options.torch for one in sessions.integration(torch, options.python)]
     middle = sessions.STANDARD
     if options.all:
         middle = [*sessions.every_row(), *sessions.MORE_NPU]

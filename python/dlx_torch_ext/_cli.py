@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line; returns the exit code (argparse ends the process with 2 for a wrong one)."""
+    """Runs the command line; returns the exit code (argparse ends the process with 2 for a wrong one).
+
+    A reader that has seen enough (`dlx-torch list | head -1`) ends it quietly.
+    """
+    code = 0
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # As the standard library's documentation of SIGPIPE has it: the interpreter flushes once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(prog="dlx-torch", description="The DLPack C exchange API for every PyTorch.")
     commands = parser.add_subparsers(dest="command", required=True)
     doctor = commands.add_parser(

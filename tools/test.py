@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tools import session, sessions, wheel
+from tools import matrix, session, sessions, wheel
 from tools.session import Outcome, Session
 from tools.settings import ToolError, machine
 
@@ -63,8 +63,7 @@ def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Pat
             raise ToolError(f"--wheel {path}: no such file")
         return path.resolve()
     lines = {one.torch.rpartition(".")[0] for one in chosen if one.torch}
-    names = [row for row in wheel.rows() if wheel.torch_line(row) in lines]
-    return wheel.build(names, out, arch=options.arch, sanitize=options.sanitize)
+    return wheel.build(matrix.read().of_lines(lines), out, arch=options.arch, sanitize=options.sanitize)
 
 
 def _report(console: Console, outcomes: list[Outcome]) -> None:

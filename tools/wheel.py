@@ -18,14 +18,6 @@ from tools.settings import ROOT, ToolError, dev_dir, locked, machine, run, tool,
 _EPOCH = "315532800"  # 1980-01-01, the first day of a zip file, which scikit-build-core takes too
 
 
-def rows() -> dict[str, str]:
-    return {name: row.sdk for name, row in matrix.read().rows.items()}
-
-
-def torch_line(row: str) -> str:
-    return matrix.read().rows[row].torch
-
-
 def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: bool = False) -> Path:
     """Build a wheel with these rows, for a processor, into `out` and return its path. Objects of earlier builds are
     used again.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import warnings
 from typing import Any, Callable
 
@@ -184,15 +185,15 @@ if T.backends.mkldnn.is_available():
 
 
 def use_count(tensor: Any) -> int:
-    """How many owners torch counts: of the tensor itself, and a thousandfold, of its storage where it has one. Old
-    builds for the CPU alone do not tell of storages."""
+    """How many owners torch counts: of the tensor itself, and a thousandfold, of its storage where it has one. A build
+    of torch 2.4 for the CPU does not tell of storages: there the count is read where it lies, behind the vtable."""
     with T._C.DisableTorchFunctionSubclass():  # an uninitialised parameter would not say
         count = int(tensor._use_count())
         try:
             storage = tensor.untyped_storage()
         except (NotImplementedError, RuntimeError):
             return count
-        of_storage = getattr(T._C, "_storage_Use_Count", lambda data: 0)
+        of_storage = getattr(T._C, "_storage_Use_Count", lambda data: ctypes.c_uint32.from_address(data + 8).value)
         return count + 1000 * int(of_storage(storage._cdata))
 
 

@@ -19,6 +19,8 @@ from tools.settings import ToolError, machine
 def main(options: argparse.Namespace) -> int:
     chosen = _choose(options)
     console = Console()
+    if not console.is_terminal:
+        console.width = 140  # of nobody's window: the tables keep their lines whole
     with tempfile.TemporaryDirectory() as own:  # another ./dev test must not replace the wheel under test by its own
         outcomes = _run(console, chosen, _wheel(options, chosen, Path(own)), options)
     _report(console, outcomes)
@@ -78,7 +80,7 @@ def _report(console: Console, outcomes: list[Outcome]) -> None:
         counts = (str(count) for count in (outcome.passed, outcome.failed, outcome.skipped))
         table.add_row(outcome.session.name, *counts, f"{outcome.seconds:.0f} s", verdict)
     console.print(table)
-    if loaded := [(outcome, one) for outcome in outcomes for one in outcome.loaded]:
+    if loaded := [one for outcome in outcomes for one in outcome.loaded]:
         console.print(_loaded(loaded))
     for outcome in outcomes:
         nothing = "" if outcome.passed or outcome.failed else "no test ran"
@@ -86,12 +88,12 @@ def _report(console: Console, outcomes: list[Outcome]) -> None:
             console.print(f"{outcome.session.name}: {words}", markup=False, soft_wrap=True)
 
 
-def _loaded(seen: list[tuple[Outcome, dict[str, str]]]) -> Table:
+def _loaded(seen: list[dict[str, str]]) -> Table:
     """What each CPython, torch and backend got, as tests/integration/test_loaded.py saw it."""
     table = Table(title="what was loaded")
-    for column in ("CPython", "torch", "backend", "asked for", "loaded", "self-test"):
+    for column in ("processor", "CPython", "torch", "backend", "asked for", "loaded", "self-test"):
         table.add_column(column, overflow="fold")
-    for _, one in seen:
-        place = f"{one['python']} {one['machine']}"
-        table.add_row(place, one["torch"], one["build"], one["asked"], one["loaded"], one["self-test"])
+    for one in seen:
+        keys = ("machine", "python", "torch", "build", "asked", "loaded", "self-test")
+        table.add_row(*(one[key] for key in keys))
     return table

@@ -22,8 +22,9 @@ OURS = ("--table", "dlx")  # pytest's words for prefer="dlx"
 
 # No torch; the oldest CPython too.
 UNIT = [Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=()) for v in (HERE, "3.9")]
-# What ./dev is made of, in a Python that ./dev runs on, and what rich and scikit-build-core require.
-TOOLS_NEED = ("abi3info", "packaging", "rich", "markdown-it-py", "mdurl", "scikit-build-core", "pathspec")
+# What ./dev is made of, in a Python that ./dev runs on, and what rich, requests and scikit-build-core require.
+NETWORK = ("requests", "urllib3", "certifi", "idna", "charset-normalizer")
+TOOLS_NEED = ("abi3info", "packaging", "rich", "markdown-it-py", "mdurl", "scikit-build-core", "pathspec", *NETWORK)
 TOOLS = [Session("tests of the tools", ("tests/tools",), python=HERE, extras=TOOLS_NEED)]
 NEIGHBOURS = [
     Session("torch 2.9.1, tvm-ffi of the integer", WITH_TVM_FFI, "2.9.1", extras=(OLDEST_TVM_FFI,)),

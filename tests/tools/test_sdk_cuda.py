@@ -1,0 +1,61 @@
+"""The CUDA part of an SDK: which of NVIDIA's wheels a torch asks for, and what another processor's SDK is lent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools import elfstub, sdk_cuda
+
+X86_64, AARCH64 = 62, 183  # e_machine
+
+METADATA = {
+    "12": """\
+Requires-Dist: nvidia-cuda-nvrtc-cu12==12.8.93; platform_system == "Linux"
+Requires-Dist: nvidia-cuda-runtime-cu12==12.8.90; platform_system == "Linux"
+""",
+    "13": """\
+Requires-Dist: cuda-toolkit[cublas,cudart,nvtx]==13.2.2; platform_system == "Linux"
+Requires-Dist: cuda-bindings<14,>=13.0.3; platform_system == "Linux"
+""",
+    "none": "Requires-Dist: filelock\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("cuda", "expected"),
+    [
+        ("12", ["nvidia-cuda-runtime-cu12==12.8.90", "nvidia-cuda-nvcc-cu12==12.8.*"]),
+        ("13", ["nvidia-cuda-runtime==13.2.*", "nvidia-cuda-crt==13.2.*"]),
+        ("none", []),
+    ],
+)
+def test_the_wheels_of_the_headers(cuda: str, expected: list[str]) -> None:
+    assert sdk_cuda.packages(METADATA[cuda]) == expected
+
+
+def stub(folder: Path, name: str, machine: int, symbols: list[bytes]) -> None:
+    file = folder / "torch" / "lib" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    elfstub.write(elfstub.Exports(name, machine, tuple((symbol, 0x12, 4) for symbol in symbols)), file)
+
+
+def test_a_torch_without_cuda_is_lent_headers_and_a_stub_of_its_own_processor(tmp_path: Path) -> None:
+    whole, bare = tmp_path / "whole", tmp_path / "bare"
+    for folder in ("torch/include/c10/cuda/impl", "cuda/include/crt"):
+        (whole / folder).mkdir(parents=True)
+        (whole / folder / "header.h").write_text(folder)
+    stub(whole, "libc10_cuda.so", X86_64, [b"_ZN3c104cuda20getCurrentCUDAStreamEa"])
+    stub(bare, "libc10.so", AARCH64, [b"_ZN3c103One"])
+
+    sdk_cuda.borrow(whole, bare)
+
+    assert (bare / "torch/include/c10/cuda/impl/header.h").is_file()
+    assert (bare / "cuda/include/crt/header.h").is_file()
+    with (bare / "torch/lib/libc10_cuda.so").open("rb") as lent:
+        exports = elfstub.read(lent)
+    assert (exports.machine, exports.soname) == (AARCH64, "libc10_cuda.so")
+    assert exports.names() == ["_ZN3c104cuda20getCurrentCUDAStreamEa"]
+    # What the audit compares with is what was seen, and for this processor nothing was.
+    assert not (bare / "torch/lib/libc10_cuda.symbols").exists()

@@ -39,7 +39,7 @@ print(json.dumps({
 }))"""
 
 PRETENCE = {
-    "cpu": "torch.version.cuda = torch.version.hip = None",
+    "cpu": "torch.version.cuda = torch.version.hip = None; torch._C._has_cuda = False",
     "rocm": "torch.version.cuda, torch.version.hip = None, '6.2.41133'",
     "torch_npu": "import torch_npu",
 }

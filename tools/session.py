@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 import xml.etree.ElementTree as xml
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from typing import Any
 
 from tools import environments, interpreters
 from tools.environments import Environment
-from tools.settings import ROOT, ToolError, dev_dir, machine, run
+from tools.settings import ROOT, ToolError, machine, run
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -70,19 +70,18 @@ def execute(session: Session, wheel: Path, arguments: list[str], *, capture: boo
 
 
 def _pytest(session: Session, environment: Environment, arguments: list[str], capture: bool) -> Outcome:
-    report = dev_dir() / "reports" / f"{environment.folder.name}-{os.getpid()}-{threading.get_ident()}.xml"
-    report.parent.mkdir(parents=True, exist_ok=True)
-    command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
-    command += ["-o", "junit_family=xunit1"]  # of the formats the one that has a test's own properties
     more = _sanitizer() if session.sanitize else {}
     # `dlx-torch build` is tested with our own cmake and ninja.
     more["DLX_TEST_BUILD_TOOLS"] = str(Path(sys.executable).parent)
     variables = environment.variables(PYTHONDONTWRITEBYTECODE="1", **more)
-    command += [*session.tests, *session.arguments, *arguments]
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True} if capture else {}
-    done = subprocess.run(command, cwd=ROOT, env=variables, check=False, **streams)
-    outcome = _read(report, Outcome(session, output=done.stdout or ""))
-    report.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as own:
+        report = Path(own, "report.xml")
+        command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
+        command += ["-o", "junit_family=xunit1"]  # of the formats the one that has a test's own properties
+        command += [*session.tests, *session.arguments, *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=variables, check=False, **streams)
+        outcome = _read(report, Outcome(session, output=done.stdout or ""))
     if done.returncode not in (0, 1, 5):  # passed, failed, nothing selected
         return replace(outcome, problem=f"pytest ended with exit status {done.returncode}")
     return outcome

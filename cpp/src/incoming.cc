@@ -2,6 +2,7 @@
 
 #include "dtypes.h"
 #include "layout.h"
+#include "overflow.h"
 
 namespace dlx {
 
@@ -31,8 +32,8 @@ bool check_incoming(const DLManagedTensorVersioned* managed, Geometry* geometry,
                       static_cast<long long>(elements));
   }
   uintptr_t first, end;
-  if (__builtin_add_overflow(reinterpret_cast<uintptr_t>(tensor.data), tensor.byte_offset, &first) ||
-      __builtin_add_overflow(first, static_cast<uintptr_t>(*bytes), &end)) {
+  if (add_overflows(reinterpret_cast<uintptr_t>(tensor.data), static_cast<uintptr_t>(tensor.byte_offset), &first) ||
+      add_overflows(first, static_cast<uintptr_t>(*bytes), &end)) {
     return error->set(ErrorKind::kValueError, "data, byte_offset and shape reach past the end of the address space");
   }
   *data = reinterpret_cast<char*>(first);

@@ -1,10 +1,12 @@
 #include "layout.h"
 
+#include "overflow.h"
+
 namespace dlx {
 
 static bool add_product(int64_t* sum, int64_t a, int64_t b) {
   int64_t product;
-  return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
+  return !multiply_overflows(a, b, &product) && !add_overflows(*sum, product, sum);
 }
 
 bool check_layout(const Layout& layout, int64_t element_bytes, int64_t* elements, int64_t* bytes, Error* error) {
@@ -20,7 +22,7 @@ bool check_layout(const Layout& layout, int64_t element_bytes, int64_t* elements
     if (size < 0)
       return error->set(ErrorKind::kValueError, "shape[%d] is %lld, negative", i, static_cast<long long>(size));
     empty = empty || size == 0;
-    if (__builtin_mul_overflow(product, size == 0 ? 1 : size, &product)) {
+    if (multiply_overflows(product, size == 0 ? 1 : size, &product)) {
       return error->set(ErrorKind::kValueError, "the product of the %d sizes overflows 63 bits", layout.ndim);
     }
   }

@@ -26,9 +26,15 @@ PyObject* THPVariable_Wrap(at::TensorBase tensor);
 PyObject* THPVariable_Wrap(const at::TensorBase& tensor);
 #endif
 
+#if defined(_WIN32)
+#define DLX_TORCH_DATA extern __declspec(dllimport)
+#else
+#define DLX_TORCH_DATA extern
+#endif
+
 // torch/csrc/autograd/python_variable.h, which would bring Python.h.
-extern PyObject* THPVariableClass;
-extern PyObject* ParameterClass;
+DLX_TORCH_DATA PyObject* THPVariableClass;
+DLX_TORCH_DATA PyObject* ParameterClass;
 
 namespace dlx {
 

@@ -33,7 +33,7 @@ def _problem(torch: Any, series: tuple[int, int]) -> str:
     if found != size:
         release = ".".join(map(str, series))
         return f"tensors of this torch have {found} bytes behind PyObject, those of torch {release} have {size}"
-    if ctypes.c_void_p.in_dll(_torch_python(torch), "THPVariableClass").value != id(torch.Tensor):
+    if _tensor_class(torch) != id(torch.Tensor):
         return "THPVariableClass of the loaded libtorch_python is not torch.Tensor"
     with plain(torch):
         tensor = torch.empty(1, device="cpu")
@@ -43,12 +43,14 @@ def _problem(torch: Any, series: tuple[int, int]) -> str:
     return ""
 
 
-def _torch_python(torch: Any) -> ctypes.PyDLL:
-    """A handle that finds libtorch_python's symbols. Where the loader searches dependencies, the extension module that
-    is loaded already leads to the very library in use, wherever a distribution put it."""
-    if sys.platform == "win32":
-        return ctypes.PyDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "torch_python.dll"))
-    return ctypes.PyDLL(torch._C.__file__)
+def _tensor_class(torch: Any) -> int | None:
+    """What libtorch_python's THPVariableClass points to. Where the loader searches dependencies, the extension module
+    that is loaded already leads to the very library in use, wherever a distribution put it."""
+    library, name = torch._C.__file__, "THPVariableClass"
+    if sys.platform == "win32":  # where the names of C++ variables are decorated too
+        library = os.path.join(os.path.dirname(torch.__file__), "lib", "torch_python.dll")
+        name = "?THPVariableClass@@3PEAU_object@@EA"
+    return ctypes.c_void_p.in_dll(ctypes.PyDLL(library), name).value
 
 
 @contextlib.contextmanager

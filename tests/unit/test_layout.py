@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from types import SimpleNamespace
+
 import pytest
 from dlx_torch_ext import _layout
 
@@ -24,6 +28,23 @@ def test_another_tensor_class() -> None:
     torch = fake_torch.torch(whole=True)
     fake_torch.torch(whole=True)  # libtorch_python's pointer now names the class of this one
     assert "THPVariableClass" in _layout.problem(torch, (2, 9))
+
+
+def test_windows_has_the_class_under_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def in_dll(library: str, name: str) -> SimpleNamespace:
+        asked.append((os.path.basename(library), name))
+        return SimpleNamespace(value=7)
+
+    loader = SimpleNamespace(PyDLL=str, c_void_p=SimpleNamespace(in_dll=in_dll))
+    monkeypatch.setattr(_layout, "ctypes", loader)
+    torch = SimpleNamespace(__file__="torch/__init__.py", _C=SimpleNamespace(__file__="torch/_C.so"))
+    for platform in ("linux", "darwin", "win32"):
+        monkeypatch.setattr(sys, "platform", platform)
+        assert _layout._tensor_class(torch) == 7
+    name = "?THPVariableClass@@3PEAU_object@@EA"  # as torch_python.lib of torch 2.4 to 2.15 has it
+    assert asked == [("_C.so", "THPVariableClass")] * 2 + [("torch_python.dll", name)]
 
 
 def test_another_place_for_the_tensor() -> None:

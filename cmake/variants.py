@@ -43,7 +43,10 @@ def platform(system: str, processor: str) -> str:
 
 
 def backends(matrix: dict[str, Any], row: dict[str, Any], platform: str) -> list[str]:
-    """The backends that a row has on a platform."""
+    """The backends that a row has on a platform. Only libstdc++, Linux's, has two C++ ABIs: elsewhere the rows with the
+    newer one stand for the only one there is."""
+    if not row["cxx11"] and not platform.startswith("linux-"):
+        return []
     return [
         name
         for name, backend in matrix["backends"].items()

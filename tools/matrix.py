@@ -83,8 +83,10 @@ class Matrix:
         return found
 
     def files(self, platform: str) -> list[tuple[str, str]]:
-        """(row, backend) of every library that a whole wheel for the platform has."""
-        every = [(row, name) for row in self.rows for name in self.backends]
+        """(row, backend) of every library that a whole wheel for the platform has. Only libstdc++, Linux's, has two C++
+        ABIs: elsewhere the rows with the newer one stand for the only one there is."""
+        linux = platform.startswith("linux-")
+        every = [(row, name) for row, it in self.rows.items() if it.cxx11 or linux for name in self.backends]
         every += [(OVERLAY, name) for name in self.overlays]
         return [(row, name) for row, name in every if (it := self.backend(row, name)) and platform in it.platforms]
 

@@ -96,7 +96,7 @@ def _facts_for(variant: Variant, platform: str) -> Facts:
     return Facts(
         torch=torch,
         release=parse(torch),
-        cxx11_abi=True if variant.cxx11_abi is None else variant.cxx11_abi,
+        cxx11_abi=variant.cxx11_abi if system == "linux" and variant.cxx11_abi is not None else True,
         backend="cpu" if npu else variant.backend,
         torch_npu=torch if npu else None,
         system=system,

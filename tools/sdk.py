@@ -2,10 +2,9 @@
 
     <dev dir>/sdk/2.9.1/torch/include/...          torch's headers
     <dev dir>/sdk/2.9.1/torch/version.py, LICENSE  what it is, and its licence
-    <dev dir>/sdk/2.9.1/torch/lib/libc10.so ...    link stubs: SONAME and exported symbols (tools/elfstub.py)
-    <dev dir>/sdk/2.9.1/torch/lib/libc10.symbols   the same symbols as text, one a line
+    <dev dir>/sdk/2.9.1/torch/lib/libc10.so ...    link stubs, and their symbols as text (tools/stubs.py)
     <dev dir>/sdk/2.9.1/cuda/include/...           the CUDA headers that c10/cuda asks for, with their licence
-    <dev dir>/sdk-aarch64/2.9.1/...                the same for another processor than this machine's
+    <dev dir>/sdk-arm64/2.9.1/...                  the same for another processor than this machine's; arm64 is macOS
     <dev dir>/sdk/2.9.1/sdk.json                   where it comes from, and its digest
 
 Only the members needed are downloaded (about 130 MB of a 900 MB wheel; what stays on disk is under 80 MB). A fetch that
@@ -22,7 +21,6 @@ import hashlib
 import json
 import re
 import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
@@ -31,10 +29,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from tools import elfstub, sdk_cuda, wheels
+from tools import sdk_cuda, stubs, wheels
 from tools.settings import ToolError, dev_dir, locked, machine
 
-LIBRARIES = ("libc10", "libtorch_cpu", "libtorch_python", "libc10_cuda")
+# uv's word for the platform that a processor, as wheel tags spell it, is one of here.
+_PLATFORMS = {
+    "x86_64": "x86_64-manylinux_2_28",
+    "aarch64": "aarch64-manylinux_2_28",
+    "arm64": "aarch64-apple-darwin",
+    "x64": "x86_64-pc-windows-msvc",
+}
 _SUMS = Path(__file__).with_name("sdk.sums")
 _KEEP = re.compile(r"torch/(include/.+[^/]|version\.py)|.*\.dist-info/(licenses/)?(LICENSE|NOTICE|License\.txt)")
 # Parts of torch/include that belong to third parties and that no ATen or c10 header of ours reaches.
@@ -51,6 +55,8 @@ def sdk_dir(arch: str | None = None) -> Path:
 def fetch(release: str, arch: str | None = None, *, record: bool = False) -> Path:
     """The folder of the SDK of a torch release ("2.9.1") for a processor, downloaded where it is not there yet."""
     arch = arch or machine()
+    if arch not in _PLATFORMS:
+        raise ToolError(f"no SDK for {arch}: there are those for {', '.join(_PLATFORMS)}")
     target = sdk_dir(arch) / release
     if (target / "sdk.json").exists() and not record:
         return target
@@ -66,7 +72,7 @@ def _download(release: str, arch: str, target: Path, record: bool) -> Path:
         task = progress.add_task(f"SDK of torch {release} ({arch})", total=None)
         torch = _find(f"torch==={release}", arch)  # not a local version, such as 2.13.0+cpu, that find-links may have
         _assemble(torch, arch, part, lambda size: progress.advance(task, size))
-    if arch != "x86_64" and not (part / "torch/lib/libc10_cuda.so").exists():
+    if arch == "aarch64" and not (part / "torch/lib/libc10_cuda.so").exists():
         sdk_cuda.borrow(fetch(release, "x86_64"), part)
     digest = _digest(part)
     _compare(release, arch, digest, record)
@@ -80,24 +86,10 @@ def _assemble(torch: wheels.Wheel, arch: str, part: Path, advance: Callable[[int
     with wheels.open_wheel(torch, part.parent, advance) as archive:
         members = [m for m in archive.infolist() if _KEEP.fullmatch(m.filename) and not _DROP.match(m.filename)]
         _extract(archive, members, part, lambda name: f"torch/{Path(name).name}" if ".dist-info/" in name else name)
-        for library in LIBRARIES:
-            name = f"torch/lib/{library}.so"
-            if name in archive.namelist() and not (part / name).exists():
-                _stub(archive, name, part / name)
+        stubs.make(archive, arch, part / "torch" / "lib")
         if "torch/lib/libc10_cuda.so" in archive.namelist():  # the metadata is the same without it
             metadata = next(m for m in archive.namelist() if m.endswith(".dist-info/METADATA"))
             _cuda_headers(archive.read(metadata).decode(), arch, part, advance)
-
-
-def _stub(archive: zipfile.ZipFile, member: str, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(member) as packed, tempfile.TemporaryFile() as unpacked:
-        shutil.copyfileobj(packed, unpacked, 1 << 20)  # to its end, where the zip file's checksum is compared
-        exports = elfstub.read(unpacked)
-    target.with_suffix(".symbols").write_text("".join(f"{name}\n" for name in exports.names()), encoding="utf-8")
-    half = target.with_suffix(".half")
-    elfstub.write(exports, half)
-    half.rename(target)
 
 
 def _cuda_headers(metadata: str, arch: str, part: Path, advance: Callable[[int], None]) -> None:
@@ -108,7 +100,7 @@ def _cuda_headers(metadata: str, arch: str, part: Path, advance: Callable[[int],
 
 
 def _find(requirement: str, arch: str) -> wheels.Wheel:
-    return wheels.find(requirement, platform=f"{arch}-manylinux_2_28")
+    return wheels.find(requirement, platform=_PLATFORMS[arch])
 
 
 def _extract(

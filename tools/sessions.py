@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tools import matrix
+from tools import matrix, zig
 from tools.session import HERE, Session
 
 TVM_FFI = "apache-tvm-ffi>=0.1.15"
@@ -22,9 +22,11 @@ OURS = ("--table", "dlx")  # pytest's words for prefer="dlx"
 
 # No torch; the oldest CPython too.
 UNIT = [Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=()) for v in (HERE, "3.9")]
-# What ./dev is made of, in a Python that ./dev runs on, and what rich, requests and scikit-build-core require.
+# What ./dev is made of, in a Python that ./dev runs on, and what rich, requests and scikit-build-core require. zig
+# compiles libraries for macOS and Windows, to be audited.
 NETWORK = ("requests", "urllib3", "certifi", "idna", "charset-normalizer")
-TOOLS_NEED = ("abi3info", "packaging", "rich", "markdown-it-py", "mdurl", "scikit-build-core", "pathspec", *NETWORK)
+BUILD = ("scikit-build-core", "pathspec", zig.REQUIREMENT)
+TOOLS_NEED = ("abi3info", "lief", "packaging", "rich", "markdown-it-py", "mdurl", *BUILD, *NETWORK)
 TOOLS = [Session("tests of the tools", ("tests/tools",), python=HERE, extras=TOOLS_NEED)]
 NEIGHBOURS = [
     Session("torch 2.9.1, tvm-ffi of the integer", WITH_TVM_FFI, "2.9.1", extras=(OLDEST_TVM_FFI,)),

@@ -37,7 +37,11 @@ def dev_dir() -> Path:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file while the block runs: a second ./dev waits. The system frees it however the process ends."""
+    """Hold a lock file while the block runs: a second ./dev waits. The system frees it however the process ends. On
+    Windows, which has no ./dev, nobody else is there to wait for."""
+    if sys.platform == "win32":
+        yield
+        return
     import fcntl
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,8 +51,9 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def machine() -> str:
-    """The processor as wheel tags spell it: "x86_64" or "aarch64" ("arm64" on macOS)."""
-    return {"amd64": "x86_64", "x64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
+    """The processor as variants.toml spells it, which no two systems do alike: "x86_64" or "aarch64" on Linux, "arm64"
+    on macOS, "x64" on Windows."""
+    return {"amd64": "x64"}.get(platform.machine().lower(), platform.machine().lower())
 
 
 def tool(name: str) -> str:

@@ -25,6 +25,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+_NEWEST_MACOS = "26.0"
 _BLOCK = 8 << 20  # one request reads this much: a header costs no round trip of its own
 
 
@@ -44,7 +45,8 @@ class Wheel:
 def find(requirement: str, *, python: str = "3.11", platform: str = "x86_64-manylinux_2_28") -> Wheel:
     """The wheel that satisfies `requirement` ("torch==2.9.1") on that Python and platform (uv's names for both).
 
-    Asks for metadata only, also for platforms other than this one. ToolError where the index has no such wheel.
+    Asks for metadata only, also for platforms other than this one. For macOS, a wheel that asks for the newest one will
+    do. ToolError where the index has no such wheel.
     """
     with tempfile.TemporaryDirectory() as folder:
         wanted = Path(folder, "wanted.txt")
@@ -52,7 +54,8 @@ def find(requirement: str, *, python: str = "3.11", platform: str = "x86_64-many
         lock = Path(folder, "pylock.toml")
         command = [tool("uv"), "pip", "compile", str(wanted), "-o", str(lock), "--format", "pylock.toml", "--quiet"]
         command += ["--no-deps", "--only-binary", ":all:", "--python-version", python, "--python-platform", platform]
-        run(command, what=f"looking for {requirement} for Python {python} on {platform}", env=uv_environment())
+        environment = uv_environment(MACOSX_DEPLOYMENT_TARGET=_NEWEST_MACOS)
+        run(command, what=f"looking for {requirement} for Python {python} on {platform}", env=environment)
         packages: list[dict[str, Any]] = tomllib.loads(lock.read_text(encoding="utf-8"))["packages"]
         for wheel in packages[0].get("wheels", []):
             url = wheel.get("url") or lock.parent.joinpath(wheel["path"]).resolve().as_uri()

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -19,11 +20,11 @@ def scratch() -> Path:
     return folder
 
 
-def library(source: Path, *flags: str) -> Path:
-    """The path of the shared library. $CC and $CXX name the compilers."""
-    compiler = os.environ.get("CC", "cc") if source.suffix == ".c" else os.environ.get("CXX", "c++")
-    command = [*shlex.split(compiler), "-shared", "-fPIC", "-O1"]
-    if sys.platform == "darwin":
+def library(source: Path, *flags: str, compiler: Sequence[str] = ()) -> Path:
+    """The path of the shared library. $CC and $CXX name the compilers where none is given."""
+    named = os.environ.get("CC", "cc") if source.suffix == ".c" else os.environ.get("CXX", "c++")
+    command = [*(compiler or shlex.split(named)), "-shared", "-fPIC", "-O1"]
+    if sys.platform == "darwin" and not compiler:
         command += ["-undefined", "dynamic_lookup"]
     key = hashlib.sha256("\n".join([*command, *flags]).encode() + source.read_bytes()).hexdigest()[:16]
     made = scratch() / f"{source.stem}-{key}.so"

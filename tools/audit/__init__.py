@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tools.audit import archive_checks, library_checks, manifest_checks, report, torch_checks
+from tools.audit import archive_checks, library_checks, macos_checks, manifest_checks, report, torch_checks
 from tools.audit.finding import Finding
 from tools.audit.sdk_symbols import Sdks
 from tools.audit.wheel import Wheel, read
@@ -33,6 +33,8 @@ CHECKS: tuple[Check, ...] = (
     library_checks.stable_abi,
     library_checks.unused_symbols,
     library_checks.build_paths,
+    macos_checks.oldest_macos,
+    macos_checks.signed,
     torch_checks.cxx_abi,
 )
 
@@ -40,7 +42,8 @@ CHECKS: tuple[Check, ...] = (
 def audit(wheel: Wheel, sdks: Sdks, *, whole: bool = False) -> list[Finding]:
     """Every check's findings. With `whole`, a library of variants.toml that is missing is one too, and not a note."""
     findings = [replace(found, check=check.__name__) for check in CHECKS for found in check(wheel)]
-    findings += [replace(found, check="torch_symbols") for found in torch_checks.torch_symbols(wheel, sdks)]
+    for check in (torch_checks.torch_symbols, torch_checks.system_symbols):
+        findings += [replace(found, check=check.__name__) for found in check(wheel, sdks)]
     return [replace(f, note=False) if whole and f.check == "complete" else f for f in findings]
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
+import sys
 from typing import Any
 
 _STRING = "std::basic_string<char, std::char_traits<char>, std::allocator<char> >"  # std::string, in some places
 _OLD = re.compile(r"\bstd::(string\b|wstring\b|basic_string<|basic_[io]?stringstream<|basic_stringbuf<|list<)")
 
 
+# The C++ library that demangles where the audit runs. libstdc++'s and libc++'s agree; MSVC's has another kind of names.
+_DEMANGLERS = {"linux": "libstdc++.so.6", "darwin": "libc++.1.dylib"}
+
+
 @functools.lru_cache(maxsize=1)
 def _standard_library() -> tuple[Any, Any]:
-    """The demangler of libstdc++, whose names they are, and what frees its answers."""
-    demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
+    """The demangler, and what frees its answers."""
+    demangle = ctypes.CDLL(_DEMANGLERS[sys.platform]).__cxa_demangle
     demangle.restype = ctypes.c_void_p
     demangle.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     free = ctypes.CDLL(None).free
@@ -25,7 +30,9 @@ def _standard_library() -> tuple[Any, Any]:
 
 @functools.lru_cache(maxsize=4096)
 def demangled(name: str) -> str:
-    """The name as C++ spells it; a name that is no C++ stays."""
+    """The name as C++ spells it; a name that is no C++ stays, and all do on Windows."""
+    if not name.startswith("_Z") or sys.platform not in _DEMANGLERS:
+        return name
     demangle, free = _standard_library()
     made = demangle(name.encode(), None, None, None)
     if not made:

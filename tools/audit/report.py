@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.table import Table
 
 from tools.audit.finding import Finding
-from tools.audit.library_checks import LIBRARY_BYTES
 from tools.audit.wheel import LIB, Wheel
 
 Audited = list[tuple[Wheel, list[Finding]]]
@@ -20,13 +19,14 @@ def as_table(audited: Audited) -> None:
     for wheel, findings in audited:
         table = Table(title=f"{wheel.path.name}, {wheel.size / 1e6:.2f} MB, {len(wheel.libraries)} libraries")
         table.add_column("library", no_wrap=True)
-        for column in ("bytes", "of 64 KB", "findings"):
+        limit = wheel.system.library_bytes
+        for column in ("bytes", f"of {limit // 1024} KB", "findings"):
             table.add_column(column, justify="right", no_wrap=True)
         for library in wheel.libraries:
             size = len(library.data)
             here = len([f for f in findings if f.where == library.member and not f.note])
             shown = f"[red]{here}[/]" if here else "[green]0[/]"
-            table.add_row(library.member.removeprefix(f"{LIB}/"), str(size), f"{size / LIBRARY_BYTES:.0%}", shown)
+            table.add_row(library.member.removeprefix(f"{LIB}/"), str(size), f"{size / limit:.0%}", shown)
         console.print(table)
         for finding in findings:
             word = "note   " if finding.note else "FINDING"

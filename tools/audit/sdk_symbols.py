@@ -39,12 +39,13 @@ class Sdks:
         self._read: dict[tuple[str, str, str], Exports | None] = {}
 
     def exports(self, release: str, processor: str, library: str) -> Exports | None:
-        """What `library` ("c10") exports in this release; None where no wheel of it has the library.
+        """What `library` ("c10") exports in this release; None where no wheel of it has the library. For macOS there
+        are also those of the system that torch needs ("c++").
 
         torch's wheels for aarch64 have been without CUDA for long. The names of C++ functions are made of types alone,
         and are the same on both processors, so there the other's library stands in.
         """
-        for other in (processor, "x86_64"):
+        for other in (processor, "x86_64") if processor == "aarch64" else (processor,):
             found = self._one(release, other, library)
             if found is not None:
                 return found if other == processor else Exports(found.symbols, other)

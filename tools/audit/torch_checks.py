@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from tools import matrix
 from tools.audit import names
-from tools.audit.elf import Undefined
+from tools.audit.binary import Undefined
 from tools.audit.finding import Finding
+from tools.audit.platforms import Platform
 from tools.audit.sdk_symbols import Exports, Sdks
 from tools.audit.wheel import Wheel
 
@@ -25,34 +26,38 @@ def torch_symbols(wheel: Wheel, sdks: Sdks) -> Iterator[Finding]:
     No wheel with libc10_hip is in the index. Its names are compared, demangled, with libc10_cuda's, from which hipify
     makes it. They have to be weak, since it was hipify's choice which of two names they got.
 
-    The overlay may ask torch for nothing by name.
+    The overlay may ask torch for nothing by name. Where a symbol is bound to one library, that one has to have it.
     """
     stated, processor = matrix.read(), wheel.platform.partition("-")[2]
     borrowed: set[str] = set()
-    for library in wheel.libraries:
+    for library, binary in wheel.binaries:
         backend = stated.backend(library.row, library.backend)
-        if library.elf is None or backend is None:
+        if backend is None:
             continue
         release = stated.rows[library.row].sdk if library.row in stated.rows else ""
         linked: dict[str, Exports] = {}
         for link in backend.links:
             exports = sdks.exports(release, processor, "c10_cuda" if link == _HIP else link)
             if exports is None:
-                yield Finding(library.member, f"no wheel of torch {release} has lib{link}.so to compare with")
+                file = wheel.system.torch_file(link)
+                yield Finding(library.member, f"no wheel of torch {release} has {file} to compare with")
                 continue
             linked[link] = exports
             if exports.elsewhere:
                 borrowed.add(f"torch {release}: lib{link}.so is compared with the one for {exports.elsewhere}")
-        for symbol in library.elf.of_torch:
-            if problem := _missing(symbol, linked):
+        for symbol in binary.of("torch"):
+            if problem := _missing(symbol, linked, wheel.system):
                 where = f"torch {release}" if release else "any torch, and the overlay may ask for none"
                 yield Finding(library.member, f"{names.demangled(symbol.name)} {problem} {where}")
     for text in sorted(borrowed):
         yield Finding("", text, note=True)
 
 
-def _missing(symbol: Undefined, linked: dict[str, Exports]) -> str:
+def _missing(symbol: Undefined, linked: dict[str, Exports], system: Platform) -> str:
     """What is wrong with a symbol, or ""; `linked` has what each library exports."""
+    if system.binds and not symbol.library:
+        return "is bound to no library of"
+    linked = {link: exports for link, exports in linked.items() if symbol.library in ("", system.torch_file(link))}
     if any(symbol.name in exports.symbols for link, exports in linked.items() if link != _HIP):
         return ""
     if names.of_new_abi(symbol.name) or names.of_old_abi(symbol.name):
@@ -64,15 +69,31 @@ def _missing(symbol: Undefined, linked: dict[str, Exports]) -> str:
     return "is not in"
 
 
+def system_symbols(wheel: Wheel, sdks: Sdks) -> Iterator[Finding]:
+    """What a library asks of macOS itself, the row's torch asks of it too: then it is there wherever that torch loads,
+    however old the macOS and however new the compiler's headers."""
+    rows = matrix.read().rows
+    for library, binary in wheel.binaries:
+        if library.row not in rows:
+            continue
+        release, processor = rows[library.row].sdk, wheel.platform.partition("-")[2]
+        for symbol in binary.of("system"):
+            listed = wheel.system.listed.get(symbol.library)
+            exports = sdks.exports(release, processor, listed) if listed else None
+            if exports and symbol.name not in exports.symbols:
+                text = f"{names.demangled(symbol.name)} of {symbol.library} is not asked for by torch {release}"
+                yield Finding(library.member, text)
+
+
 def cxx_abi(wheel: Wheel) -> Iterator[Finding]:
     """No symbol, of torch's or of libstdc++'s, mentions the std::string of the C++ ABI that the row is not for."""
     rows = matrix.read().rows
-    for library in wheel.libraries:
-        if library.elf is None or library.row not in rows:
+    for library, binary in wheel.binaries:
+        if library.row not in rows:
             continue
         cxx11 = rows[library.row].cxx11
         wrong = names.of_old_abi if cxx11 else names.of_new_abi
-        other = [symbol for symbol in library.elf.undefined if wrong(symbol.name)]
+        other = [symbol for symbol in binary.undefined if wrong(symbol.name)]
         if other:
             weak = sum(symbol.weak for symbol in other)
             shown = names.demangled(min(other, key=lambda symbol: symbol.weak).name)

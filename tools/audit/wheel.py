@@ -8,13 +8,16 @@ import json
 import re
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from tools.audit import elf
+from tools.audit import platforms
+from tools.audit.binary import Binary
+from tools.audit.platforms import Platform
 from tools.settings import ToolError
 
 LIB = "dlx_torch_ext/_lib"
@@ -23,17 +26,17 @@ _SUFFIXES = (".so", ".dylib", ".dll")
 _LINUX = re.compile(
     r"(?P<kind>manylinux_(?P<major>\d+)_(?P<minor>\d+)|manylinux(1|2010|2014)|linux)_(?P<processor>\w+)"
 )
-_MACOS = re.compile(r"macosx_\d+_\d+_(?P<processor>arm64|x86_64)")
+_MACOS = re.compile(r"macosx_(?P<major>\d+)_(?P<minor>\d+)_(?P<processor>arm64|x86_64)")
 
 
 @dataclass(frozen=True)
 class Library:
-    """A library of the wheel. `row` and `backend` are what its path claims; `elf` is None, and `problem` says why,
+    """A library of the wheel. `row` and `backend` are what its path claims; `binary` is None, and `problem` says why,
     where it cannot be read as one."""
 
     member: str
     data: bytes
-    elf: elf.Elf | None
+    binary: Binary | None
     problem: str
 
     @property
@@ -74,13 +77,23 @@ class Wheel:
                 return f"macos-{macos['processor']}"
         return "windows-x64" if self.platforms == ("win_amd64",) else ""
 
+    @property
+    def system(self) -> Platform:
+        """What holds on its platform; Linux's where that is none of ours."""
+        return platforms.of(self.platform)
+
     @functools.cached_property
     def libraries(self) -> tuple[Library, ...]:
         return tuple(
-            _library(member, data, elf_wanted=not self.platform.startswith(("macos-", "windows-")))
+            _library(member, data, self.system)
             for member, data in sorted(self.members.items())
             if member.endswith(_SUFFIXES) or ".so." in member
         )
+
+    @property
+    def binaries(self) -> Iterator[tuple[Library, Binary]]:
+        """The libraries that can be read, with what is in them."""
+        return ((library, library.binary) for library in self.libraries if library.binary is not None)
 
     @functools.cached_property
     def manifest(self) -> dict[str, Any] | None:
@@ -101,11 +114,15 @@ def glibc_of(platform: str) -> tuple[int, int] | None:
     return old.get(found["kind"]) or (int(found["major"]), int(found["minor"]))
 
 
-def _library(member: str, data: bytes, elf_wanted: bool) -> Library:
-    if not elf_wanted:
-        return Library(member, data, None, "")
+def macos_of(platform: str) -> tuple[int, int] | None:
+    """The macOS that a platform tag promises to be enough."""
+    found = _MACOS.fullmatch(platform)
+    return (int(found["major"]), int(found["minor"])) if found else None
+
+
+def _library(member: str, data: bytes, system: Platform) -> Library:
     try:
-        return Library(member, data, elf.read(data), "")
+        return Library(member, data, system.read(data), "")
     except ValueError as error:
         return Library(member, data, None, str(error))
 

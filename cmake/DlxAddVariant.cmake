@@ -54,7 +54,12 @@ python -m tools.hipify <torch package>")
 
   set(target dlx_torch_${arg_BACKEND}_${arg_ROW})
   list(TRANSFORM DLX_BACKEND_${arg_BACKEND}_EXTRA PREPEND "${PROJECT_SOURCE_DIR}/cpp/src/backends/" OUTPUT_VARIABLE extra)
-  add_library(${target} MODULE
+  # On macOS a MODULE is a bundle, which is no .dylib, and which zig's linker does not make.
+  set(kind MODULE)
+  if(APPLE)
+    set(kind SHARED)
+  endif()
+  add_library(${target} ${kind}
     "${PROJECT_SOURCE_DIR}/cpp/src/backends/${arg_BACKEND}.cc" ${extra} $<TARGET_OBJECTS:dlx_core_${arg_ROW}>)
   target_link_libraries(${target} PRIVATE dlx_build_flags ${prefix}_headers ${CMAKE_DL_LIBS})
   if(arg_BACKEND STREQUAL "cuda")

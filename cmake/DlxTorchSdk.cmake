@@ -12,7 +12,7 @@ endfunction()
 #
 # Makes imported targets of a torch package, installed or unpacked: dlx_<row>_headers (includes, C++ standard, ABI) and, for each of
 # c10, torch_cpu, torch_python, c10_cuda that its lib/ has, dlx_<row>_<library>. The library may be a link stub: only its SONAME
-# enters what is built. CUDA's headers (cuda_runtime_api.h, crt/host_defines.h) become dlx_<row>_cuda_headers where they are found:
+# (on macOS, its install name) enters what is built. CUDA's headers (cuda_runtime_api.h, crt/host_defines.h) become dlx_<row>_cuda_headers where they are found:
 # beside the package (../cuda/include), in CUDA_HOME, in packages of nvidia's or triton beside it, or as find_path finds them. The headers
 # of a ROCm build become dlx_<row>_hip_headers: the package's own and ROCM_PATH's, or those that tools/hipify.py made beside it; in the
 # second case dlx_<row>_c10_hip is a link stub made here.
@@ -46,12 +46,19 @@ function(dlx_torch_sdk)
     set(file "${arg_DIRECTORY}/lib/${CMAKE_SHARED_LIBRARY_PREFIX}${library}${CMAKE_SHARED_LIBRARY_SUFFIX}")
     if(WIN32)
       set(file "${arg_DIRECTORY}/lib/${library}.lib")
+    elseif(APPLE AND NOT EXISTS "${file}")
+      set(file "${arg_DIRECTORY}/lib/lib${library}.tbd")
     endif()
     if(EXISTS "${file}")
       add_library(${prefix}_${library} UNKNOWN IMPORTED)
       set_target_properties(${prefix}_${library} PROPERTIES IMPORTED_LOCATION "${file}")
     endif()
   endforeach()
+
+  # A compiler without Apple's SDK has no libc++ of the system to link: a stub of what torch asks of it stands in.
+  if(APPLE AND CMAKE_CROSSCOMPILING)
+    target_link_libraries(${prefix}_headers INTERFACE "${arg_DIRECTORY}/lib/libc++.tbd")
+  endif()
 
   # NVIDIA's wheels for CUDA 12 have the two headers in two folders, those for CUDA 13 in one; torch's wheels require triton, which
   # has both.

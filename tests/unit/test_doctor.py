@@ -119,6 +119,13 @@ def test_text_tells_facts_owners_and_candidates(tmp_path: Path) -> None:
     assert text.rstrip().endswith("self-test passed: the torch2.9-cxx11-cpu table passed")
 
 
+def test_libraries_passed_over_for_the_same_reason_share_a_line(tmp_path: Path) -> None:
+    older = [entry("2.8", True, backend) for backend in ("cpu", "cuda")]
+    text = Site(tmp_path, [*older, *CPU], WHOLE).cli("doctor").stdout
+    line = "  - torch2.8-cxx11-cpu, torch2.8-cxx11-cuda: for torch 2.8, here is 2.9.1+cpu"
+    assert [it for it in text.splitlines() if "torch2.8" in it] == [line]
+
+
 def test_what_torch_prints_and_warns_does_not_reach_the_report(tmp_path: Path) -> None:
     noisy = "[print('python noise'), __import__('os').write(1, b'c noise\\n'), "
     noisy += f"__import__('warnings').warn('careful'), {WHOLE}][-1]"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tools import matrix, zig
 from tools.session import HERE, Session
 
@@ -14,7 +12,8 @@ PEER = "torch-c-dlpack-ext==0.1.5"
 INTEGRATION = ("tests/integration",)
 WITH_TVM_FFI = ("tests/integration/test_tvm_ffi.py",)
 BESIDE_PEER = ("tests/integration/test_beside_the_peer.py", *WITH_TVM_FFI)
-CORE = ("tests/integration/contract", *WITH_TVM_FFI, "tests/integration/test_loaded.py")
+CONTRACT = "tests/integration/contract"
+CORE = (CONTRACT, *WITH_TVM_FFI, "tests/integration/test_loaded.py")
 MIDDLE = "3.11"
 # On other CPythons: the integration tests, but for those of the simulators and of compiling.
 EVERYWHERE = (*CORE, "tests/integration/test_autoload.py", "tests/integration/test_torch_world.py")
@@ -48,24 +47,29 @@ MORE_NPU = [
 # The wheel that passed above, unchanged, on other CPythons: with the torch they share, and 3.14 with its first.
 PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v, (TVM_FFI,)) for v in ("3.9", "3.11", "3.12", "3.13")]
 PYTHONS += [Session("same wheel, CPython 3.14", CORE, "2.9.1", "3.14", (TVM_FFI,))]
-SANITIZED = Session("torch 2.9.1, ASan and UBSan", CORE[:1], "2.9.1", extras=(TVM_FFI,), sanitize=True)
+SANITIZED = Session("torch 2.9.1, ASan and UBSan", (CONTRACT,), "2.9.1", extras=(TVM_FFI,), sanitize=True)
 
 
-def integration(torch: str, python: str | None) -> list[Session]:
+def integration(torch: str, python: str | None, tests: tuple[str, ...] = INTEGRATION) -> list[Session]:
     """The sessions of one torch release, on a chosen CPython if need be: by default, and where torch has a table of its
-    own and a row of ours, with ours preferred too."""
+    own and a row of ours, with ours preferred too. The contract is asked of our table only."""
     name = f"torch {torch}" + (f", CPython {python}" if python else "")
-    found = [Session(name, INTEGRATION, torch, python, (TVM_FFI,))]
-    if any(row.serves == "prefer" and torch.startswith(f"{row.torch}.") for row in matrix.read().rows.values()):
-        found.append(Session(f"{name}, prefer=dlx", CORE, torch, python, (TVM_FFI,), arguments=OURS))
-    return found
+    if not any(row.serves == "prefer" and torch.startswith(f"{row.torch}.") for row in matrix.read().rows.values()):
+        return [Session(name, tests, torch, python, (TVM_FFI,))]
+    return [
+        Session(name, tuple(it for it in tests if it != CONTRACT), torch, python, (TVM_FFI,)),
+        Session(f"{name}, prefer=dlx", CORE, torch, python, (TVM_FFI,), arguments=OURS),
+    ]
 
 
 def every_row() -> list[Session]:
     """Those of each row's torch, on every CPython that CI takes for it."""
-    wanted = matrix.read().tested()
-    every = [one for it in wanted for one in integration(it["torch"], it["python"])]
-    return [one if one.python == MIDDLE or one.arguments else replace(one, tests=EVERYWHERE) for one in every]
+    wanted = [(it["torch"], it["python"]) for it in matrix.read().tested()]
+    return [
+        session
+        for torch, python in wanted
+        for session in integration(torch, python, INTEGRATION if python == MIDDLE else EVERYWHERE)
+    ]
 
 
 def emulated(arch: str) -> list[Session]:

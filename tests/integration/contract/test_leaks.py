@@ -101,9 +101,13 @@ def test_many_calls_leave_nothing_behind(name: str) -> None:
     times = TIMES // 5 if fails else TIMES
     expected = times if fails else 0
     loop(about, times // 5)
-    before = peak()
-    assert loop(about, times) == expected
-    grown = peak() - before
+    # A leak comes back each time; what settles once, such as the translations of an emulator, does not.
+    for _ in range(3):
+        before = peak()
+        assert loop(about, times) == expected
+        grown = peak() - before
+        if grown < ALLOWED:
+            break
     assert grown < ALLOWED, f"{grown / times:.1f} bytes stay at each call"
     assert isinstance(about, int) or sys.getrefcount(about) == references
     assert count == 0 or use_count(about) == count

@@ -35,7 +35,7 @@ status = dlx_torch_ext.attach()
 table = capsule_address(torch.Tensor.__dlpack_c_exchange_api__)
 print(json.dumps({
     "provider": status.provider, "backend": status.backend, "library": status.library or "", "reason": status.reason,
-    "self-test": problem(torch, table, ours=status.provider != "upstream") or "passed",
+    "self-test": problem(torch, table, ours=status.provider == "dlx") or "passed",
 }))"""
 
 PRETENCE = {
@@ -101,10 +101,10 @@ def test_the_doctor_says_so() -> None:
         import sys, torch, dlx_torch_ext
         from dlx_torch_ext._cli import main
         dlx_torch_ext.attach()
-        sys.exit(main(["doctor", "--selftest", "--json"]))"""
+        sys.exit(main(["doctor", "--selftest"]))"""
     told = child.run(code, env={**CLEAN})
     assert told.status == 0, told
-    assert json.loads(told.stdout)["selftest"]["ok"], told
+    assert "\nself-test passed: " in told.stdout, told
 
 
 if HAS_A_TABLE and not NPU:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import re
 import tempfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -89,11 +90,17 @@ def _report(console: Console, outcomes: list[Outcome]) -> None:
 
 
 def _loaded(seen: list[dict[str, str]]) -> Table:
-    """What each CPython, torch and backend got, as tests/integration/test_loaded.py saw it."""
+    """What each CPython, torch and backend got, as tests/integration/test_loaded.py saw it; several sessions may see
+    the same."""
     table = Table(title="what was loaded")
     for column in ("processor", "CPython", "torch", "backend", "asked for", "loaded", "self-test"):
-        table.add_column(column, overflow="fold")
-    for one in seen:
-        keys = ("machine", "python", "torch", "build", "asked", "loaded", "self-test")
-        table.add_row(*(one[key] for key in keys))
+        table.add_column(column, overflow="fold", no_wrap=column == "loaded")
+    keys = ("machine", "python", "torch", "build", "asked", "loaded", "self-test")
+    for cells in sorted({tuple(one[key] for key in keys) for one in seen}, key=_by_version):
+        table.add_row(*cells)
     return table
+
+
+def _by_version(cells: tuple[str, ...]) -> list[tuple[int, ...] | str]:
+    """Rows in the order of releases: 2.9 before 2.10."""
+    return [tuple(map(int, re.findall(r"\d+", cell)[:3])) for cell in cells[1:3]] + [*cells]

@@ -90,7 +90,7 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield f"  {function['function']:<38} {function['library'] or 'its owner is unknown'}{symbol}"
     yield ""
     yield "candidates"
-    # A wheel has dozens, most of them for another torch: those that follow each other with the same verdict share a line.
+    # A wheel has dozens, most of them for another torch: neighbours with the same verdict share a line.
     for (accepted, reason), alike in groupby(report["candidates"], itemgetter("accepted", "reason")):
         yield f"  {'+' if accepted else '-'} {', '.join(one['name'] for one in alike)}: {reason}"
     if not report["candidates"]:

@@ -73,8 +73,8 @@ def every_row() -> list[Session]:
 
 
 def emulated(arch: str) -> list[Session]:
-    """For another processor than this machine's: torch without a table, and torch with one, neither with CUDA. Both
-    have the C++ ABI 1, as all wheels of torch for aarch64."""
+    """For another processor than this machine's: torch without a table, of either C++ ABI as PyPI's wheels for aarch64
+    have it, and torch with one. None of them has CUDA."""
     each = [("2.4.1", "", ()), ("2.9.1", "", ()), ("2.10.0", ", prefer=dlx", OURS)]
     return [Session(f"{arch}, torch {t}{x}", CORE, t, "3.11", (TVM_FFI,), arguments=a, arch=arch) for t, x, a in each]
 

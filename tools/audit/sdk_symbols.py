@@ -51,11 +51,6 @@ class Sdks:
                 return found if other == processor else Exports(found.symbols, other)
         return None
 
-    def cxx11(self, release: str, processor: str) -> bool:
-        """Whether the wheel the SDK comes from has the newer C++ ABI: c10 takes a std::string in many places."""
-        c10 = self._one(release, processor, "c10")
-        return c10 is not None and any("NSt7__cxx1112basic_string" in symbol for symbol in c10.symbols)
-
     def _one(self, release: str, processor: str, library: str) -> Exports | None:
         key = (release, processor, library)
         if key not in self._read:

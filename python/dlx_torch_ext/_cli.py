@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     code = 0
     try:
         code = _run(arguments)
-        sys.stdout.flush()
+        print(end="", flush=True)  # does nothing where the process was started without a stdout
     except BrokenPipeError:
         # As the standard library's documentation of SIGPIPE has it: the interpreter flushes once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

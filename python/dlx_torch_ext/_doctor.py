@@ -44,7 +44,7 @@ def _examine(selftest: bool) -> dict[str, Any]:
 @contextlib.contextmanager
 def _stdout_for_us_alone() -> Iterator[None]:
     """Sends what torch and its extensions print, from Python or from C, to stderr: stdout is the report's."""
-    sys.stdout.flush()
+    print(end="", flush=True)
     try:
         ours = os.dup(1)
     except OSError:  # started without a stdout

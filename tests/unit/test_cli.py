@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 
 import pytest
 
+COMMANDS = [["list"], ["doctor"], ["doctor", "--json"]]
 
-@pytest.mark.parametrize("command", [["list"], ["doctor"], ["doctor", "--json"]])
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_reader_may_stop_reading(command: list[str]) -> None:
     module = [sys.executable, "-m", "dlx_torch_ext", *command]
     with subprocess.Popen(module, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -19,3 +22,13 @@ def test_a_reader_may_stop_reading(command: list[str]) -> None:
     assert "BrokenPipeError" not in errors
     assert "Traceback" not in errors
     assert process.returncode in (0, 1)
+
+
+if sys.platform != "win32":
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_there_need_be_no_stdout(command: list[str]) -> None:
+        module = f"{shlex.quote(sys.executable)} -m dlx_torch_ext {' '.join(command)} >&-"
+        done = subprocess.run(["sh", "-c", module], stderr=subprocess.PIPE, text=True, check=False)
+        assert "Traceback" not in done.stderr
+        assert done.returncode in (0, 1)

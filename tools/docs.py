@@ -53,7 +53,7 @@ def _row(session: Session, built: Path) -> list[str]:
     python = environments.python_for(session.torch, HERE)
     environment = environments.make(python, session.torch, *session.extras)
     with environment.used_alone(), busy(f"torch {session.torch}, torch_npu {npu}"):
-        environment.install(str(built))
+        environment.install_wheel(built)
         answers = [
             _ask(environment, question, **settings)
             for question in ("stream", "import")

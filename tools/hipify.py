@@ -24,7 +24,7 @@ import tempfile
 from pathlib import Path
 
 from tools import wheels
-from tools.settings import ToolError, locked, run
+from tools.settings import ToolError, locked, print_all, run
 
 # Turns the headers under argv[2] with the hipify package under argv[1].
 _TURN = """
@@ -105,17 +105,7 @@ def _debian(package: str, root: Path) -> None:
         ) from None
 
 
-def main() -> int:
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.hipify", description=__doc__.partition("\n")[0])
     parser.add_argument("torch", nargs="+", type=Path, help="torch package folders, as in an SDK or site-packages")
-    try:
-        for torch in parser.parse_args().torch:
-            print(make(torch))
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_all(map(make, parser.parse_args().torch)))

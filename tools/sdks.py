@@ -11,27 +11,24 @@ import sys
 from pathlib import Path
 
 from tools import hipify, matrix, sdk
-from tools.settings import ToolError, machine
+from tools.settings import ToolError, machine, print_all
 
 
-def fetch(release: str, arch: str) -> Path:
+def fetch(release: str, arch: str, *, whole: bool = True) -> Path:
     """The SDK's folder, downloaded where it is not there yet. ToolError where there is none for that machine, or, on
-    x86_64 Linux, where AMD's headers are not to be had: a wheel without its rocm libraries must not be published."""
+    x86_64 Linux, where AMD's headers are not to be had: a wheel without its rocm libraries must not be published.
+    One that need not be `whole` goes without them, as stderr and CMake then say."""
     folder = sdk.fetch(release, arch)
     if arch == "x86_64":  # ROCm has no other
-        hipify.make(folder / "torch")
+        try:
+            hipify.make(folder / "torch")
+        except ToolError as error:
+            if whole:
+                raise
+            print(f"Without the rocm backend: {error}", file=sys.stderr)
     return folder
 
 
-def main() -> int:
-    try:
-        for release in dict.fromkeys(row.sdk for row in matrix.read().rows.values()):
-            print(fetch(release, machine()), flush=True)
-    except ToolError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    releases = dict.fromkeys(row.sdk for row in matrix.read().rows.values())
+    sys.exit(print_all(fetch(release, machine()) for release in releases))

@@ -9,7 +9,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -106,6 +106,18 @@ def run(command: list[str], *, what: str, env: dict[str, str] | None = None, cwd
             f"{what} failed (exit {done.returncode}): {' '.join(command)}\n{done.stdout}{done.stderr}".rstrip()
         )
     return done.stdout
+
+
+def print_all(paths: Iterable[Path]) -> int:
+    """The end of a module that runs as a command: prints each path once it is there, and a ToolError in place of the
+    rest; returns the exit status."""
+    try:
+        for path in paths:
+            print(path, flush=True)
+    except ToolError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":  # python -m tools.settings pip install ...: uv, with pip's configuration

@@ -56,7 +56,9 @@ def _choose(options: argparse.Namespace) -> list[Session]:
     middle = sessions.STANDARD
     if options.all:
         middle = [*sessions.every_row(), *sessions.MORE_NPU]
-    return [*sessions.UNIT, *sessions.TOOLS, *middle, *sessions.NPU, *sessions.NEIGHBOURS, *sessions.PYTHONS]
+    seen = {(one.torch, one.python) for one in middle}
+    pythons = [one for one in sessions.PYTHONS if (one.torch, one.python) not in seen]
+    return [*sessions.UNIT, *sessions.TOOLS, *middle, *sessions.NPU, *sessions.NEIGHBOURS, *pythons]
 
 
 def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Path:

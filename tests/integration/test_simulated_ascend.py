@@ -212,11 +212,7 @@ if importlib.util.find_spec("torch_npu"):
             x = settled(64, 64)
             torch.npu.set_device(1)
             stream = handle()
-            recorder.fail_queue()
-            before = recorder.finished()
-            x.add_(x)
-            while recorder.finished() == before:
-                pass
+            recorder.failed(lambda: x.add_(x))
             without = handle(False)
             texts = []
             for _ in range(2):

@@ -27,7 +27,7 @@ def _demo(console: Console) -> int:
     console.print(f"[bold]The wheel[/]  {built.name}, {size}, one row: {ROW}", soft_wrap=True)
     bare, peer, ours = (_environment(name) for name in ("bare", "peer", "ours"))
     peer.install(sessions.PEER)
-    ours.install(str(built))
+    ours.install_wheel(built)
     console.print(f"[bold]Installed[/]  with torch {TORCH} and apache-tvm-ffi in {ours.folder}\n", soft_wrap=True)
     results = [
         *verdict.show(console, bare, ours),

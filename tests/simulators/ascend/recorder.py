@@ -55,6 +55,15 @@ def fail_queue(on: bool = True) -> None:
     _RECORD.function("fail", None, ctypes.c_int)(on)
 
 
+def failed(work: Callable[[], object]) -> None:
+    """Queue one piece of work, have it refused, and return once it has been: the queue has failed by then."""
+    fail_queue()
+    before = finished()
+    work()
+    while finished() == before:
+        pass
+
+
 @contextlib.contextmanager
 def broken_queue() -> Iterator[None]:
     """Within the block, waiting for the queue fails, so that `NPUStream::stream()` answers NULL while work is queued.

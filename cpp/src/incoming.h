@@ -11,8 +11,8 @@
 
 namespace dlx {
 
-// BufferError for a DLPack major version other than 1 a dtype (lanes included) that this torch has not, and sub-byte elements padded to a byte; ValueError for a negative
-// ndim, size or stride, a size that overflows, NULL data with elements. On success *data is the first element's address, byte_offset
+// BufferError for a DLPack major version other than 1, a dtype (lanes included) that this torch has not, and sub-byte elements padded to
+// a byte; ValueError for a negative ndim, size or stride, a size that overflows, NULL data with elements. On success *data is the first element's address, byte_offset
 // included, *bytes the distance to the end of the last one, and *geometry all but the device; shape and strides stay `managed`'s.
 bool check_incoming(const DLManagedTensorVersioned* managed, Geometry* geometry, char** data, int64_t* bytes,
                     Error* error);

@@ -65,9 +65,10 @@ import torch
 if {npu}:
     torch.cuda.is_available = lambda: False  # CUDA keeps priority where it is active
 import dlx_torch_ext as dlx
-from dlx_torch_ext import _report, _selftest
+from dlx_torch_ext import _selftest
+from dlx_torch_ext._cli import report
 status = dlx.attach()
-flaw = _selftest.problem(torch, _report.table_on(torch), ours=True) if status.provider == "dlx" else status.reason
+flaw = _selftest.problem(torch, report.table_on(torch), ours=True) if status.provider == "dlx" else status.reason
 print(json.dumps([status.provider, status.variant, status.library, flaw]))
 """
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dlx_torch_ext import _build, _cache, _cli, _facts
-from dlx_torch_ext._build import Target, plan
-from dlx_torch_ext._compile import BuildError, Tools
+from dlx_torch_ext import _cache, _cli, _facts
+from dlx_torch_ext._cli import build as build_command
+from dlx_torch_ext._cli.build import Target, plan
+from dlx_torch_ext._cli.compile import BuildError, Tools
 from dlx_torch_ext._settings import Settings
 
 from tests.support.child import ROOT
@@ -66,7 +67,7 @@ class TestOptions:
 
     @pytest.mark.parametrize("system", ["linux", "windows", "macos"])
     def test_where_each_backend_can_be_built(self, system: str) -> None:
-        allowed = {b for b in (None, *_cache.BACKENDS) if not _build.refused_on(system, b)}
+        allowed = {b for b in (None, *_cache.BACKENDS) if not build_command.refused_on(system, b)}
         accelerators = {"linux": {"cuda", "rocm", "torch_npu"}, "windows": {"cuda"}, "macos": set()}
         assert allowed == {None, "cpu"} | accelerators[system]
 
@@ -81,7 +82,7 @@ class TestOptions:
     )
     def test_arrive(self, arguments: list[str], expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_facts, "system", lambda: "linux")
-        monkeypatch.setattr(_build, "run", lambda *given: given)
+        monkeypatch.setattr(build_command, "run", lambda *given: given)
         assert _cli.main(["build", *arguments]) == expected
 
 
@@ -193,11 +194,13 @@ def build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Targ
         def try_out(path: str, backend: str) -> str:
             return flaw if Path(path).read_bytes() == LIBRARY else "truncated"
 
-        monkeypatch.setattr(_build, "find_tools", lambda _: Tools("/source", "cmake", "ninja", "/dlpack", "/torch"))
-        monkeypatch.setattr(_build, "compile_library", compiler or compile_library)
-        monkeypatch.setattr(_build, "_try_out", try_out)
+        monkeypatch.setattr(
+            build_command, "find_tools", lambda _: Tools("/source", "cmake", "ninja", "/dlpack", "/torch")
+        )
+        monkeypatch.setattr(build_command, "compile_library", compiler or compile_library)
+        monkeypatch.setattr(build_command, "_try_out", try_out)
         target = planned(output=str(folder), **options)
-        _build._build(target, "/torch")
+        build_command._build(target, "/torch")
         return target
 
     return now
@@ -266,7 +269,7 @@ class TestBuilding:
     def test_a_folder_where_another_works_too_long(
         self, build: Callable[..., Target], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(_build, "_PATIENCE_S", 0.0)
+        monkeypatch.setattr(build_command, "_PATIENCE_S", 0.0)
 
         def meanwhile(*_: Any) -> str:
             with pytest.raises(BuildError, match=rf"process {os.getpid()} has been building") as error:
@@ -280,8 +283,9 @@ class TestBuilding:
 BUILDER = """
 import os, sys, time
 from pathlib import Path
-from dlx_torch_ext import _build, _cache
-from dlx_torch_ext._compile import Tools
+from dlx_torch_ext import _cache
+from dlx_torch_ext._cli import build
+from dlx_torch_ext._cli.compile import Tools
 from tests.support.installation import facts
 
 def compile_library(tools, here, backend, work):
@@ -292,10 +296,10 @@ def compile_library(tools, here, backend, work):
     return str(path)
 
 _cache.revision = lambda: "0123456789ab"
-_build.find_tools = lambda _: Tools("", "", "", "", "")
-_build.compile_library = compile_library
-_build._try_out = lambda path, backend: ""
-_build._build(_build.plan(facts(), None, {folder!r}, None), "/torch")
+build.find_tools = lambda _: Tools("", "", "", "", "")
+build.compile_library = compile_library
+build._try_out = lambda path, backend: ""
+build._build(build.plan(facts(), None, {folder!r}, None), "/torch")
 print("done", flush=True)
 """
 
@@ -341,7 +345,7 @@ def test_run_says_in_one_line_what_is_wrong(
     from tests.support import fake_torch
 
     place(fake_torch.torch("2.3.1"))
-    assert _build.run(None, str(tmp_path), None) == 1
+    assert build_command.run(None, str(tmp_path), None) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == "dlx-torch: torch 2.3.1 is older than 2.4, the oldest release served: upgrade torch\n"

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dlx_torch_ext import _lock
-from dlx_torch_ext._lock import Held, locked
+from dlx_torch_ext._cli import lock
+from dlx_torch_ext._cli.lock import Held, locked
 
 from tests.support.child import ROOT
 
 HOLD = """
 import sys
-from dlx_torch_ext._lock import locked
+from dlx_torch_ext._cli.lock import locked
 with locked({path!r}, 0, print):
     print("held", flush=True)
     sys.stdin.readline()
@@ -129,7 +129,7 @@ def test_a_file_system_without_locks_is_worked_on_without(monkeypatch: pytest.Mo
 
 def test_a_file_that_its_holder_removed_is_not_the_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
-    real, calls = _lock._is, []
+    real, calls = lock._is, []
 
     def removed_meanwhile(descriptor: int, name: str) -> bool:
         calls.append(name)
@@ -137,7 +137,7 @@ def test_a_file_that_its_holder_removed_is_not_the_lock(monkeypatch: pytest.Monk
             os.unlink(name)
         return real(descriptor, name)
 
-    monkeypatch.setattr(_lock, "_is", removed_meanwhile)
+    monkeypatch.setattr(lock, "_is", removed_meanwhile)
     with locked(str(path), 0, silent) as alone:
         assert alone
         assert path.exists()

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from dlx_torch_ext import _cache, _compile
-from dlx_torch_ext._compile import BuildError
+from dlx_torch_ext import _cache
+from dlx_torch_ext._cli import compile
+from dlx_torch_ext._cli.compile import BuildError
 
 
 class TestWhatIsMissing:
@@ -24,18 +25,18 @@ class TestWhatIsMissing:
         here = {"cmake", "ninja", "c++"}
         monkeypatch.setattr("shutil.which", lambda name, path=None: f"/bin/{name}" if name in here else None)
         monkeypatch.delenv("CXX", raising=False)
-        monkeypatch.setattr(_compile, "_dlpack", lambda: "/include")
+        monkeypatch.setattr(compile, "_dlpack", lambda: "/include")
         return here
 
     @staticmethod
     def missing(torch_folder: str) -> str:
         with pytest.raises(BuildError) as error:
-            _compile.find_tools(torch_folder)
+            compile.find_tools(torch_folder)
         assert "\n" not in str(error.value)
         return str(error.value)
 
     def test_nothing(self, torch_folder: str, programs: set[str]) -> None:
-        tools = _compile.find_tools(torch_folder)
+        tools = compile.find_tools(torch_folder)
         assert (tools.cmake, tools.ninja, tools.torch) == ("/bin/cmake", "/bin/ninja", torch_folder)
 
     @pytest.mark.parametrize("program", ["cmake", "ninja"])
@@ -48,11 +49,11 @@ class TestWhatIsMissing:
         programs.remove("c++")
         assert "no C++ compiler: install g++" in self.missing(torch_folder)
         programs.add("clang++")
-        _compile.find_tools(torch_folder)
+        compile.find_tools(torch_folder)
         monkeypatch.setenv("CXX", "ccache missing++")
         assert "CXX=ccache missing++" in self.missing(torch_folder)
         programs.add("ccache")
-        _compile.find_tools(torch_folder)
+        compile.find_tools(torch_folder)
 
     def test_torchs_headers(self, tmp_path: Path, programs: set[str]) -> None:
         assert "has no C++ headers" in self.missing(str(tmp_path))
@@ -67,17 +68,17 @@ class TestWhatIsMissing:
         monkeypatch.setattr(dlx_torch_ext, "__path__", [str(tmp_path)])
         monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
         with pytest.raises(BuildError, match=r"dlpack/dlpack.h is not found.*dlx-torch-ext\[build\]"):
-            _compile._dlpack()
+            compile._dlpack()
         (tmp_path / "include" / "dlpack").mkdir(parents=True)
         (tmp_path / "include" / "dlpack" / "dlpack.h").touch()
-        assert _compile._dlpack() == str(tmp_path / "include")
+        assert compile._dlpack() == str(tmp_path / "include")
 
 
 def test_the_words_of_a_compiler_come_without_the_command() -> None:
     output = ["[1/2] Building a.o", "FAILED: a.o", "c++ -I... a.cc", "a.cc:1:1: error: no", *["note"] * 100]
-    assert _compile.words_of(output)[:2] == ["a.cc:1:1: error: no", "note"]
-    assert len(_compile.words_of(output)) <= 40
-    assert _compile.words_of(["anything"]) == ["anything"]
+    assert compile.words_of(output)[:2] == ["a.cc:1:1: error: no", "note"]
+    assert len(compile.words_of(output)) <= 40
+    assert compile.words_of(["anything"]) == ["anything"]
 
 
 def test_the_reason_of_cmake_is_one_line() -> None:
@@ -90,19 +91,19 @@ def test_the_reason_of_cmake_is_one_line() -> None:
         "Call Stack:",
         "  x:2",
     ]
-    assert _compile.words_of(output) == ["no headers here: install them"]
-    assert _compile.words_of(["CMake Error: no such file"]) == ["CMake Error: no such file"]
+    assert compile.words_of(output) == ["no headers here: install them"]
+    assert compile.words_of(["CMake Error: no such file"]) == ["CMake Error: no such file"]
 
 
 def test_a_program_that_fails_gives_its_words(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["[1/2] one", "FAILED: x", "the command", "the cause", "and more"]
     program = f"print(*{lines}, sep=chr(10)); raise SystemExit(3)"
     with pytest.raises(BuildError) as error:
-        _compile._run("compiling", [sys.executable, "-c", program])
+        compile._run("compiling", [sys.executable, "-c", program])
     assert str(error.value).splitlines() == ["compiling failed: the cause", "and more"]
     assert capsys.readouterr().out == ""
 
 
 def test_a_program_that_fails_without_a_word() -> None:
     with pytest.raises(BuildError, match=r"^configuring failed: exit status 3$"):
-        _compile._run("configuring", [sys.executable, "-c", "raise SystemExit(3)"])
+        compile._run("configuring", [sys.executable, "-c", "raise SystemExit(3)"])

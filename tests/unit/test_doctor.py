@@ -173,7 +173,7 @@ def test_no_table_is_nothing_to_test(torch: str, tmp_path: Path) -> None:
 
 def test_a_child_that_cannot_answer_is_a_failure(tmp_path: Path) -> None:
     site = Site(tmp_path, CPU, "[__import__('os')._exit(7)]")
-    site_code = "from dlx_torch_ext import _child; print(__import__('json').dumps(_child.run().as_dict()))"
+    site_code = "from dlx_torch_ext._cli import child; print(__import__('json').dumps(child.run().as_dict()))"
     outcome = site.run(site_code).value
     assert (outcome["ok"], outcome["crashed"]) == (False, True)
     assert "ended with code 7" in outcome["detail"]

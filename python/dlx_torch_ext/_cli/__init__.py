@@ -38,19 +38,19 @@ def _run(arguments: Sequence[str] | None) -> int:
     build = _add_build(commands)
     options = parser.parse_args(arguments)
     if options.command == "doctor":
-        from ._doctor import run
+        from .doctor import run
 
         return run(as_json=options.json, selftest=options.selftest)
     if options.command == "build":
-        from ._build import refused_on
-        from ._build import run as run_build
-        from ._facts import system
+        from .._facts import system
+        from .build import refused_on
+        from .build import run as run_build
 
         refusal = refused_on(system(), options.backend)
         if refusal:
             build.error(f"argument {_option(options.backend)}: {refusal}")
         return run_build(options.backend, options.output_dir, options.libname)
-    from ._list import run as run_list
+    from .list import run as run_list
 
     return run_list()
 

@@ -26,14 +26,15 @@ def run(*, as_json: bool, selftest: bool) -> int:
 
 
 def _examine(selftest: bool) -> dict[str, Any]:
-    from . import _autoload, _child
+    from .. import _autoload
+    from . import child
 
-    outcome = _child.run() if selftest else None
+    outcome = child.run() if selftest else None
     if outcome is not None and outcome.crashed:
         _autoload.held_back = "held back by the doctor, because the self-test did not survive"
-    from . import _report
+    from .report import collect
 
-    report = _report.collect()
+    report = collect()
     if outcome is not None:
         report["selftest"] = {"ok": outcome.ok, "detail": outcome.detail}
         if outcome.ok is False:
@@ -116,7 +117,7 @@ def _row(name: str, value: str) -> str:
 
 
 def _settings(settings: dict[str, Any]) -> str:
-    from ._settings import Settings
+    from .._settings import Settings
 
     changed = {k: v for k, v in settings.items() if k != "problem" and v != getattr(Settings(), k)}
     return ", ".join(f"{key}={value}" for key, value in changed.items()) or "as by default"

@@ -13,12 +13,13 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 
-from . import _cache, _child, _facts, _resolve
-from ._compile import BuildError, compile_library, find_tools, say
-from ._facts import Facts
-from ._lock import Held, locked
-from ._record import Record
-from ._variants import human_name, read_manifest
+from .. import _cache, _facts, _resolve
+from .._facts import Facts
+from .._record import Record
+from .._variants import human_name, read_manifest
+from . import child
+from .compile import BuildError, compile_library, find_tools, say
+from .lock import Held, locked
 
 _SYSTEMS = {"cuda": ("linux", "windows"), "rocm": ("linux",), "torch_npu": ("linux",)}
 _PATIENCE_S = 900.0
@@ -150,18 +151,18 @@ def _exclusive(folder: str, name: str) -> Iterator[bool]:
 
 def _try_out(path: str, backend: str) -> str:
     """What is wrong with the library at `path`, or "". A child process loads it, so that a crash is an answer too."""
-    outcome = _child.run(f"from dlx_torch_ext import _build; _build.try_out({path!r}, {backend!r})")
+    outcome = child.run(f"from dlx_torch_ext._cli import build; build.try_out({path!r}, {backend!r})")
     return "" if outcome.ok else outcome.detail
 
 
 def try_out(path: str, backend: str) -> None:
     """The child's side: every check that a library goes through before it is attached."""
-    from . import _attach
+    from .. import _attach
 
     torch, problem = _facts.import_torch()
     candidate = _resolve.Candidate("built here", "dlx", _resolve.Accepted(""), backend, path, exact=True)
     verdict = _attach.checked(torch, _facts.read(torch, problem), candidate)
-    _child.answer(*((False, verdict.reason) if isinstance(verdict, _resolve.Rejected) else (True, "")))
+    child.answer(*((False, verdict.reason) if isinstance(verdict, _resolve.Rejected) else (True, "")))
 
 
 def _use(target: Target) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from . import _attach, _cache, _facts
-from ._resolve import Accepted
-from ._variants import read_manifest
+from .. import _attach, _cache, _facts
+from .._resolve import Accepted
+from .._variants import read_manifest
 
 
 def run() -> int:

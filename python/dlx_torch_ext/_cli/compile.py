@@ -13,12 +13,12 @@ import sysconfig
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from . import _cache
-from ._record import Record
-from ._variants import library_file
+from .. import _cache
+from .._record import Record
+from .._variants import library_file
 
 if TYPE_CHECKING:
-    from ._facts import Facts
+    from .._facts import Facts
 
 EXTRA = "pip install 'dlx-torch-ext[build]'"
 
@@ -106,7 +106,7 @@ def _require_compiler() -> None:
 
 def _dlpack() -> str:
     """The folder that holds dlpack/dlpack.h: a wheel of ours has it, and apache-tvm-ffi does."""
-    places = [os.path.join(entry, "include") for entry in sys.modules[__package__].__path__]
+    places = [os.path.join(entry, "include") for entry in sys.modules["dlx_torch_ext"].__path__]
     spec = importlib.util.find_spec("tvm_ffi")
     places += [os.path.join(entry, "include") for entry in (spec.submodule_search_locations if spec else None) or ()]
     for place in places:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from ._record import Record
+from .._record import Record
 
 _MARK = "dlx-torch-selftest:"
 _PATIENCE_S = 600
@@ -22,7 +22,7 @@ class Outcome(Record):
     crashed: bool = False
 
 
-def run(code: str = "from dlx_torch_ext import _child; _child.main()") -> Outcome:
+def run(code: str = "from dlx_torch_ext._cli import child; child.main()") -> Outcome:
     """Starts the child, with this interpreter's sys.path, and waits for its answer. `code`, one line, has to give
     one."""
     program = f"import sys; sys.path[:] = {sys.path!r}; {code}"
@@ -40,12 +40,13 @@ def run(code: str = "from dlx_torch_ext import _child; _child.main()") -> Outcom
 
 def main() -> None:
     """The child's side: attaches as a user would and tries the table that torch.Tensor then has."""
-    from . import _attach, _facts, _report, _selftest
+    from .. import _attach, _facts, _selftest
+    from . import report
 
     fits = bool(_attach.resolve().accepted)
     status = _attach.attach()
     torch, _ = _facts.import_torch()
-    table = _report.table_on(torch)
+    table = report.table_on(torch)
     if status.provider == "none" or not table:
         answer(False if fits else None, status.reason)
     else:

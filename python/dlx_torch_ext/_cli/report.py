@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from . import _attach, _autoload, _facts
-from ._dlpack import CAPSULE_ATTRIBUTE, function_addresses
-from ._facts import Facts
-from ._owner import owner_of
-from ._resolve import Accepted, Candidate
-from ._status import Status
+from .. import _attach, _autoload, _facts
+from .._dlpack import CAPSULE_ATTRIBUTE, function_addresses
+from .._facts import Facts
+from .._owner import owner_of
+from .._resolve import Accepted, Candidate
+from .._status import Status
 
 SCHEMA = 1
 
@@ -69,7 +69,7 @@ def table_on(torch: Any) -> int:
     value = getattr(getattr(torch, "Tensor", None), CAPSULE_ATTRIBUTE, None)
     if value is None:
         return 0
-    from ._capsule import table_address
+    from .._capsule import table_address
 
     return table_address(value)
 

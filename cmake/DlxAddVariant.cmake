@@ -43,7 +43,7 @@ nvidia-cuda-runtime-cu12 nvidia-cuda-nvcc-cu12 (for CUDA 13: nvidia-cuda-runtime
   endif()
   if(arg_BACKEND STREQUAL "rocm" AND NOT TARGET ${prefix}_hip_headers)
     set(problem "the headers of a ROCm build of torch are not found: set ROCM_PATH beside a ROCm torch, or make them with \
-python -m tools.hipify <torch package>")
+python -m tools.sdk.rocm <torch package>")
   endif()
   if(problem AND arg_REQUIRED)
     message(FATAL_ERROR "${arg_ROW}, ${arg_BACKEND}: ${problem}.")

@@ -14,7 +14,7 @@ endfunction()
 # c10, torch_cpu, torch_python, c10_cuda that its lib/ has, dlx_<row>_<library>. The library may be a link stub: only its SONAME
 # (on macOS, its install name) enters what is built. CUDA's headers (cuda_runtime_api.h, crt/host_defines.h) become
 # dlx_<row>_cuda_headers where they are found: beside the package (../cuda/include), in CUDA_HOME, in packages of nvidia's or triton beside it, or as find_path finds them. The headers
-# of a ROCm build become dlx_<row>_hip_headers: the package's own and ROCM_PATH's, or those that tools/hipify.py made beside it; in the
+# of a ROCm build become dlx_<row>_hip_headers: the package's own and ROCM_PATH's, or those that tools/sdk/rocm.py made beside it; in the
 # second case dlx_<row>_c10_hip is a link stub made here.
 function(dlx_torch_sdk)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "ROW;DIRECTORY" "")

@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 
-from tools import generated
+from tools.docs import generated
 from tools.settings import ROOT, ToolError, run, tool
 
 _PYTHON = ("dev", "python", "tools", "tests")
@@ -27,7 +27,7 @@ def main(options: argparse.Namespace) -> int:
         "ruff format": [tool("ruff"), "format", "--check", *python],
         "mypy": [tool("mypy"), "--strict", *python],
         "clang-format": [tool("clang-format"), "--dry-run", "-Werror", *cpp] if cpp else [],
-        "tables from variants.toml": [sys.executable, "-m", "tools.generated"],
+        "tables from variants.toml": [sys.executable, "-m", "tools.docs.generated"],
         "actionlint": [tool("actionlint"), "-shellcheck=", "-pyflakes="],  # which a machine may have or not
         "validate-pyproject": [tool("validate-pyproject"), "pyproject.toml"],
         **_newer(),

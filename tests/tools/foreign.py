@@ -12,7 +12,8 @@ from dlx_torch_ext._variants import library_file
 from tests.support import compiled
 from tests.tools import synthetic
 from tests.tools.synthetic import CPYTHON, LIB, LINKS, PLAIN, PYTHON, TABLE
-from tools import stubs, zig
+from tools.build import zig
+from tools.sdk import stubs
 
 TAGS = {"macos": "macosx_11_0_arm64", "windows": "win_amd64"}
 ARCHS = {"macos": "arm64", "windows": "x64"}

@@ -18,7 +18,7 @@ from typing import Any
 from dlx_torch_ext._variants import library_file, row_directory
 
 from tests.support import compiled
-from tools import elfstub
+from tools.sdk import elf_stub
 
 LIB = "dlx_torch_ext/_lib"
 INFO = "dlx_torch_ext-0.1.0.dist-info"
@@ -86,7 +86,7 @@ def _named(soname: str) -> Path:
     """A link stub that makes a library NEEDED, and nothing more."""
     made = compiled.scratch() / "link-stubs" / soname
     made.parent.mkdir(exist_ok=True)
-    elfstub.write(elfstub.Exports(soname, 62, ()), made)
+    elf_stub.write(elf_stub.Exports(soname, 62, ()), made)
     return made
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import compatibility, generated, matrix
+from tools import matrix
+from tools.docs import compatibility, generated
 from tools.settings import ROOT, ToolError
 
 PAGES = ("README.md", "docs/compatibility.md")
@@ -64,7 +65,7 @@ class TestStale:
     def test_lint_runs_that_command(self) -> None:
         """As a program of its own, since lint takes more than the tests have."""
         lint = (ROOT / "tools" / "lint.py").read_text()
-        assert '[sys.executable, "-m", "tools.generated"]' in lint
+        assert '[sys.executable, "-m", "tools.docs.generated"]' in lint
 
 
 def test_written_again_only_the_tables_differ(imaginary: Path) -> None:

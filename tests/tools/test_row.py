@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from dlx_torch_ext._variants import read_manifest
 
-from tools import compatibility, matrix
+from tools import matrix
+from tools.docs import compatibility
 from tools.settings import ToolError
 
 ROW = "torch2_99_cxx11"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import elfstub, sdk_cuda
+from tools.sdk import cuda, elf_stub
 
 X86_64, AARCH64 = 62, 183  # e_machine
 
@@ -24,21 +24,21 @@ Requires-Dist: cuda-bindings<14,>=13.0.3; platform_system == "Linux"
 
 
 @pytest.mark.parametrize(
-    ("cuda", "expected"),
+    ("version", "expected"),
     [
         ("12", ["nvidia-cuda-runtime-cu12==12.8.90", "nvidia-cuda-nvcc-cu12==12.8.*"]),
         ("13", ["nvidia-cuda-runtime==13.2.*", "nvidia-cuda-crt==13.2.*"]),
         ("none", []),
     ],
 )
-def test_the_wheels_of_the_headers(cuda: str, expected: list[str]) -> None:
-    assert sdk_cuda.packages(METADATA[cuda]) == expected
+def test_the_wheels_of_the_headers(version: str, expected: list[str]) -> None:
+    assert cuda.packages(METADATA[version]) == expected
 
 
 def stub(folder: Path, name: str, machine: int, symbols: list[bytes]) -> None:
     file = folder / "torch" / "lib" / name
     file.parent.mkdir(parents=True, exist_ok=True)
-    elfstub.write(elfstub.Exports(name, machine, tuple((symbol, 0x12, 4) for symbol in symbols)), file)
+    elf_stub.write(elf_stub.Exports(name, machine, tuple((symbol, 0x12, 4) for symbol in symbols)), file)
 
 
 def test_a_torch_without_cuda_is_lent_headers_and_a_stub_of_its_own_processor(tmp_path: Path) -> None:
@@ -49,12 +49,12 @@ def test_a_torch_without_cuda_is_lent_headers_and_a_stub_of_its_own_processor(tm
     stub(whole, "libc10_cuda.so", X86_64, [b"_ZN3c104cuda20getCurrentCUDAStreamEa"])
     stub(bare, "libc10.so", AARCH64, [b"_ZN3c103One"])
 
-    sdk_cuda.borrow(whole, bare)
+    cuda.borrow(whole, bare)
 
     assert (bare / "torch/include/c10/cuda/impl/header.h").is_file()
     assert (bare / "cuda/include/crt/header.h").is_file()
     with (bare / "torch/lib/libc10_cuda.so").open("rb") as lent:
-        exports = elfstub.read(lent)
+        exports = elf_stub.read(lent)
     assert (exports.machine, exports.soname) == (AARCH64, "libc10_cuda.so")
     assert exports.names() == ["_ZN3c104cuda20getCurrentCUDAStreamEa"]
     # What the audit compares with is what was seen, and for this processor nothing was.

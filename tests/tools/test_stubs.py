@@ -9,8 +9,8 @@ import pytest
 
 from tests.tools import foreign
 from tests.tools.foreign import CXX, HAVE, SYSTEM, stub
-from tools import stubs
 from tools.audit import macho
+from tools.sdk import stubs
 from tools.settings import ToolError
 
 LIBRARIES = ("c10", "torch_cpu", "torch_python")

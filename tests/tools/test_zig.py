@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tools import cross, zig
+from tools.build import cross, zig
 from tools.settings import ToolError
 
 

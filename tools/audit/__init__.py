@@ -56,6 +56,6 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _sdk_folder(release: str, processor: str) -> Path:
-    from tools import sdk  # here, for the network is asked only where an SDK is not on this machine
+    from tools.sdk import fetch  # here, for the network is asked only where an SDK is not on this machine
 
-    return sdk.fetch(release, processor) / "torch"
+    return fetch.fetch(release, processor) / "torch"

@@ -1,4 +1,4 @@
-"""What the real libraries of a torch release export, out of its SDK (tools/sdk.py)."""
+"""What the real libraries of a torch release export, out of its SDK (tools/sdk/fetch.py)."""
 
 from __future__ import annotations
 

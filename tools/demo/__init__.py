@@ -7,11 +7,12 @@ import shutil
 
 from rich.console import Console
 
-from tools import environments, sessions, wheel
+from tools.build import wheel
 from tools.demo import cost, streams, verdict
-from tools.environments import Environment
-from tools.session import HERE
 from tools.settings import dev_dir, locked
+from tools.testing import environments, plan
+from tools.testing.environments import Environment
+from tools.testing.run import HERE
 
 TORCH, ROW = "2.9.1", "torch2_9_cxx11"
 
@@ -26,7 +27,7 @@ def _demo(console: Console) -> int:
     size = f"{built.stat().st_size / 1024:.0f} KiB"
     console.print(f"[bold]The wheel[/]  {built.name}, {size}, one row: {ROW}", soft_wrap=True)
     bare, peer, ours = (_environment(name) for name in ("bare", "peer", "ours"))
-    peer.install(sessions.PEER)
+    peer.install(plan.PEER)
     ours.install_wheel(built)
     console.print(f"[bold]Installed[/]  with torch {TORCH} and apache-tvm-ffi in {ours.folder}\n", soft_wrap=True)
     results = [
@@ -46,4 +47,4 @@ def _environment(name: str) -> Environment:
     for old in (dev_dir() / "envs").glob(f"demo-{name}-*"):
         if old.is_dir():
             shutil.rmtree(old)
-    return environments.make(python, TORCH, sessions.TVM_FFI, purpose=f"demo-{name}")
+    return environments.make(python, TORCH, plan.TVM_FFI, purpose=f"demo-{name}")

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 from tools.demo.result import Result
-from tools.environments import Environment
 from tools.screen import busy
 from tools.settings import ToolError
+from tools.testing.environments import Environment
 
 _WORKER = Path(__file__).with_name("cost_worker.py")
 _ROUNDS = 15

@@ -13,11 +13,11 @@ from typing import TypedDict
 from rich.console import Console
 from rich.table import Table
 
-from tools import environments
 from tools.demo.result import Result
-from tools.environments import Environment
 from tools.screen import busy
 from tools.settings import ToolError, dev_dir
+from tools.testing import environments
+from tools.testing.environments import Environment
 
 
 class Answer(TypedDict):

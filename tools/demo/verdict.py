@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from tools.demo.result import Result
-from tools.environments import Environment
 from tools.settings import ROOT, ToolError
+from tools.testing.environments import Environment
 
 
 def show(console: Console, bare: Environment, ours: Environment) -> Iterator[Result]:

@@ -1,8 +1,8 @@
 """Make the tables of the docs again: ./dev docs.
 
-Those of tools/generated.py come from variants.toml. That of docs/ascend.md comes from what runs here: what a consumer
-is told the current stream is, by torch's own table and by ours, for torch releases with their torch_npu on a simulated
-CANN with two devices.
+Those of tools/docs/generated.py come from variants.toml. That of docs/ascend.md comes from what runs here: what a
+consumer is told the current stream is, by torch's own table and by ours, for torch releases with their torch_npu
+on a simulated CANN with two devices.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tools import environments, generated, matrix, sessions, wheel
-from tools.environments import Environment
+from tools import matrix
+from tools.build import wheel
+from tools.docs import generated
 from tools.screen import busy
-from tools.session import HERE, Session
 from tools.settings import ROOT, ToolError, dev_dir
+from tools.testing import environments, plan
+from tools.testing.environments import Environment
+from tools.testing.run import HERE, Session
 
 PAGE = ROOT / "docs" / "ascend.md"
 COLUMNS = ["torch", "torch_npu", "torch's own stream", "ours", "torch's own import", "ours"]
-_WORKER = Path(__file__).with_name("docs_worker.py")
+_WORKER = Path(__file__).with_name("worker.py")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -32,7 +35,7 @@ def main(options: argparse.Namespace) -> int:
         generated.write()
     elif generated.main() != 0:
         return 1
-    pairs = [*sessions.NPU, *sessions.MORE_NPU]
+    pairs = [*plan.NPU, *plan.MORE_NPU]
     lines = {session.torch.rpartition(".")[0] for session in pairs if session.torch}
     built = wheel.build(matrix.read().of_lines(lines), dev_dir() / "wheels" / "release")
     rows = []

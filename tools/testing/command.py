@@ -12,9 +12,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tools import matrix, session, sessions, wheel
-from tools.session import Outcome, Session
+from tools import matrix
+from tools.build import wheel
 from tools.settings import ToolError, machine
+from tools.testing import plan, run
+from tools.testing.run import Outcome, Session
 
 
 def main(options: argparse.Namespace) -> int:
@@ -35,8 +37,8 @@ def main(options: argparse.Namespace) -> int:
 def _run(console: Console, chosen: list[Session], built: Path, options: argparse.Namespace) -> list[Outcome]:
     """Run the sessions, several at a time, and print what each said when it is over."""
     with ThreadPoolExecutor(options.jobs) as pool:
-        run = functools.partial(session.execute, wheel=built, arguments=options.rest, capture=len(chosen) > 1)
-        futures = [pool.submit(run, one) for one in chosen]
+        execute = functools.partial(run.execute, wheel=built, arguments=options.rest, capture=len(chosen) > 1)
+        futures = [pool.submit(execute, one) for one in chosen]
         for future in as_completed(futures):
             outcome = future.result()
             console.rule(f"{outcome.session.name}, {outcome.seconds:.0f} s")
@@ -48,17 +50,17 @@ def _choose(options: argparse.Namespace) -> list[Session]:
     if options.python and not options.torch:
         raise ToolError("--python goes with --torch: name the release, such as --torch 2.9.1 --python 3.12")
     if options.sanitize:
-        return [sessions.SANITIZED]
+        return [plan.SANITIZED]
     if options.arch not in (None, machine()):
-        return sessions.emulated(options.arch)
+        return plan.emulated(options.arch)
     if options.torch:
-        return [one for torch in options.torch for one in sessions.integration(torch, options.python)]
-    middle = sessions.STANDARD
+        return [one for torch in options.torch for one in plan.integration(torch, options.python)]
+    middle = plan.STANDARD
     if options.all:
-        middle = [*sessions.every_row(), *sessions.MORE_NPU]
+        middle = [*plan.every_row(), *plan.MORE_NPU]
     seen = {(one.torch, one.python) for one in middle}
-    pythons = [one for one in sessions.PYTHONS if (one.torch, one.python) not in seen]
-    return [*sessions.UNIT, *sessions.TOOLS, *middle, *sessions.NPU, *sessions.NEIGHBOURS, *pythons]
+    pythons = [one for one in plan.PYTHONS if (one.torch, one.python) not in seen]
+    return [*plan.UNIT, *plan.TOOLS, *middle, *plan.NPU, *plan.NEIGHBOURS, *pythons]
 
 
 def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Path:

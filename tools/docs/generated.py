@@ -6,7 +6,7 @@
 
 ./dev docs and ./dev lint --fix write them, ./dev lint fails where they say something else. As a command, the check:
 
-python -m tools.generated
+python -m tools.docs.generated
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tools import compatibility
-from tools.compatibility import Table
+from tools.docs import compatibility
+from tools.docs.compatibility import Table
 from tools.matrix import Matrix, read
 from tools.settings import ROOT, ToolError
 

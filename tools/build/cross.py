@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass, field
 
-from tools import zig
+from tools.build import zig
 from tools.settings import ROOT, ToolError, machine
 
 _DEBIAN = {"x86_64": "g++-x86-64-linux-gnu", "aarch64": "g++-aarch64-linux-gnu"}

@@ -1,6 +1,6 @@
 """Link stubs of torch's libraries: what a linker has to know of each, and its symbols as text for the audit.
 
-    lib/libc10.so     Linux: a shared object without code (tools/elfstub.py)
+    lib/libc10.so     Linux: a shared object without code (tools/sdk/elf_stub.py)
     lib/libc10.tbd    macOS: install name and symbols as text, Apple's own kind of stub
     lib/c10.lib       Windows: the import library, which torch's wheel has ready
     lib/libc10.symbols   the symbols of each, one a line, as the compiler spells them
@@ -19,8 +19,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools import elfstub
 from tools.audit import macho
+from tools.sdk import elf_stub
 from tools.settings import ToolError
 
 _ELSEWHERE = ("c10", "torch_cpu", "torch_python")  # there, torch's wheels are builds for the CPU
@@ -46,10 +46,10 @@ def _for_linux(archive: zipfile.ZipFile, libraries: tuple[str, ...], folder: Pat
             continue
         with archive.open(member) as packed, tempfile.TemporaryFile() as unpacked:
             shutil.copyfileobj(packed, unpacked, 1 << 20)  # to its end, where the zip file's checksum is compared
-            exports = elfstub.read(unpacked)
+            exports = elf_stub.read(unpacked)
         _list(folder, library, exports.names())
         half = stub.with_suffix(".half")
-        elfstub.write(exports, half)
+        elf_stub.write(exports, half)
         half.rename(stub)
 
 

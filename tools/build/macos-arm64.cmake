@@ -1,4 +1,4 @@
-# CMake's toolchain file for macOS on arm64, from Linux, with zig; ZIG in the environment names the program (tools/zig.py).
+# CMake's toolchain file for macOS on arm64, from Linux, with zig; ZIG in the environment names the program (tools/build/zig.py).
 set(CMAKE_SYSTEM_NAME Darwin)
 set(CMAKE_SYSTEM_PROCESSOR arm64)
 

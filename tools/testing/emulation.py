@@ -10,8 +10,8 @@ import shlex
 import shutil
 from pathlib import Path
 
-from tools import debian
 from tools.settings import ToolError
+from tools.testing import debian
 
 
 def python(version: str, arch: str) -> Path | None:

@@ -16,9 +16,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import cross, interpreters, wheels
+from tools.build import cross
 from tools.screen import busy
+from tools.sdk import index
 from tools.settings import ToolError, dev_dir, locked, machine, run, tool, uv_environment
+from tools.testing import interpreters
 
 # What a torch wheel requires that no CPU or simulated CUDA needs.
 _HEAVY = re.compile(r"(nvidia|cuda|triton|pytorch-triton)\b", re.IGNORECASE)
@@ -135,7 +137,7 @@ def python_for(torch: str, preferred: str) -> str:
     """A CPython version that a torch release has a wheel for: the preferred one if it may be, else one that is here."""
     for version in dict.fromkeys([preferred, "3.12", "3.11", "3.10", "3.13", "3.9"]):
         try:
-            wheels.find(f"torch=={torch}", python=version, platform=f"{machine()}-manylinux_2_28")
+            index.find(f"torch=={torch}", python=version, platform=f"{machine()}-manylinux_2_28")
         except ToolError:
             continue
         if interpreters.find(version):

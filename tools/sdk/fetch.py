@@ -2,14 +2,14 @@
 
     <dev dir>/sdk/2.9.1/torch/include/...          torch's headers
     <dev dir>/sdk/2.9.1/torch/version.py, LICENSE  what it is, and its licence
-    <dev dir>/sdk/2.9.1/torch/lib/libc10.so ...    link stubs, and their symbols as text (tools/stubs.py)
+    <dev dir>/sdk/2.9.1/torch/lib/libc10.so ...    link stubs, and their symbols as text (tools/sdk/stubs.py)
     <dev dir>/sdk/2.9.1/cuda/include/...           the CUDA headers that c10/cuda asks for, with their licence
     <dev dir>/sdk-arm64/2.9.1/...                  the same for another processor than this machine's; arm64 is macOS
     <dev dir>/sdk/2.9.1/sdk.json                   where it comes from, and its digest
 
 Only the members needed are downloaded (about 130 MB of a 900 MB wheel; what stays on disk is under 80 MB). A fetch that
 broke off goes on where it was; a folder under its final name is complete. The digest over all files is compared with
-the one recorded in tools/sdk.sums, where there is one.
+the one recorded in tools/sdk/sdk.sums, where there is one.
 
     ./dev sdk 2.9.1 [--arch aarch64] [--record]
 """
@@ -29,7 +29,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from tools import sdk_cuda, stubs, wheels
+from tools.sdk import cuda, index, stubs
 from tools.settings import ToolError, dev_dir, locked, machine
 
 # uv's word for the platform that a processor, as wheel tags spell it, is one of here.
@@ -73,7 +73,7 @@ def _download(release: str, arch: str, target: Path, record: bool) -> Path:
         torch = _find(f"torch==={release}", arch)  # not a local version, such as 2.13.0+cpu, that find-links may have
         _assemble(torch, arch, part, lambda size: progress.advance(task, size))
     if arch == "aarch64" and not (part / "torch/lib/libc10_cuda.so").exists():
-        sdk_cuda.borrow(fetch(release, "x86_64"), part)
+        cuda.borrow(fetch(release, "x86_64"), part)
     digest = _digest(part)
     _compare(release, arch, digest, record)
     about = {"torch": release, "arch": arch, "wheel": torch.filename, "sha256": torch.sha256, "digest": digest}
@@ -82,8 +82,8 @@ def _download(release: str, arch: str, target: Path, record: bool) -> Path:
     return part.rename(target)
 
 
-def _assemble(torch: wheels.Wheel, arch: str, part: Path, advance: Callable[[int], None]) -> None:
-    with wheels.open_wheel(torch, part.parent, advance) as archive:
+def _assemble(torch: index.Wheel, arch: str, part: Path, advance: Callable[[int], None]) -> None:
+    with index.open_wheel(torch, part.parent, advance) as archive:
         members = [m for m in archive.infolist() if _KEEP.fullmatch(m.filename) and not _DROP.match(m.filename)]
         _extract(archive, members, part, lambda name: f"torch/{Path(name).name}" if ".dist-info/" in name else name)
         stubs.make(archive, arch, part / "torch" / "lib")
@@ -93,14 +93,14 @@ def _assemble(torch: wheels.Wheel, arch: str, part: Path, advance: Callable[[int
 
 
 def _cuda_headers(metadata: str, arch: str, part: Path, advance: Callable[[int], None]) -> None:
-    for requirement in sdk_cuda.packages(metadata):
-        with wheels.open_wheel(_find(requirement, arch), part.parent, advance) as archive:
-            places = sdk_cuda.members(archive)
+    for requirement in cuda.packages(metadata):
+        with index.open_wheel(_find(requirement, arch), part.parent, advance) as archive:
+            places = cuda.members(archive)
             _extract(archive, map(archive.getinfo, places), part / "cuda", places.__getitem__)
 
 
-def _find(requirement: str, arch: str) -> wheels.Wheel:
-    return wheels.find(requirement, platform=_PLATFORMS[arch])
+def _find(requirement: str, arch: str) -> index.Wheel:
+    return index.find(requirement, platform=_PLATFORMS[arch])
 
 
 def _extract(
@@ -124,18 +124,18 @@ def _digest(root: Path) -> str:
 
 
 def _compare(release: str, arch: str, digest: str, record: bool) -> None:
-    """Hold the digest against tools/sdk.sums; ToolError where they differ. A release that is not listed passes."""
+    """Hold the digest against tools/sdk/sdk.sums; ToolError where they differ. A release that is not listed passes."""
     lines = _SUMS.read_text(encoding="utf-8").splitlines() if _SUMS.exists() else []
     sums = {(line.split()[0], line.split()[1]): line.split()[2] for line in lines if line and not line.startswith("#")}
     if record:
         sums[release, arch] = digest
-        text = "# torch release, processor, digest of its SDK (tools/sdk.py)\n"
+        text = "# torch release, processor, digest of its SDK (tools/sdk/fetch.py)\n"
         text += "".join(f"{r} {a} {d}\n" for (r, a), d in sorted(sums.items()))
         _SUMS.write_text(text, encoding="utf-8")
     elif sums.get((release, arch), digest) != digest:
         raise ToolError(
-            f"the SDK of torch {release} ({arch}) has the digest {digest}, tools/sdk.sums says {sums[release, arch]}: "
-            f"its wheel is not the one that was recorded"
+            f"the SDK of torch {release} ({arch}) has the digest {digest}, tools/sdk/sdk.sums says "
+            f"{sums[release, arch]}: its wheel is not the one that was recorded"
         )
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tools import environments, interpreters
-from tools.environments import Environment
 from tools.settings import ROOT, ToolError, machine, run
+from tools.testing import environments, interpreters
+from tools.testing.environments import Environment
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 

@@ -11,8 +11,10 @@ import tempfile
 import zlib
 from pathlib import Path
 
-from tools import cross, matrix, sdk, sdks
+from tools import matrix
+from tools.build import cross
 from tools.screen import busy
+from tools.sdk import every_row, fetch
 from tools.settings import ROOT, ToolError, dev_dir, locked, machine, run, tool, uv_environment
 
 _EPOCH = "315532800"  # 1980-01-01, the first day of a zip file, which scikit-build-core takes too
@@ -29,7 +31,7 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
         raise ToolError(f"no row {', '.join(unknown)} in variants.toml; it has {', '.join(known)}")
     crossing = cross.settings(arch)
     for release in dict.fromkeys(known[name].sdk for name in names):
-        sdks.fetch(release, arch, whole=False)
+        every_row.fetch_with_rocm(release, arch, whole=False)
     build_dir = _build_dir("sanitize" if sanitize else "release", arch)
     landing = dev_dir() / "wheels" / f"{build_dir.name}-{os.getpid()}"  # alone in its folder: no name to guess
     shutil.rmtree(landing, ignore_errors=True)
@@ -41,7 +43,7 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
         **_reproducible(),
         DLX_TORCH_BUILD_NATIVE="1",
         DLX_TORCH_ROWS=";".join(names),
-        DLX_TORCH_SDK_DIR=str(sdk.sdk_dir(arch)),
+        DLX_TORCH_SDK_DIR=str(fetch.sdk_dir(arch)),
         **crossing.environment,
     )
     title = f"Building the wheel for {arch}: {len(names)} rows" if len(names) > 3 else f"Building: {', '.join(names)}"

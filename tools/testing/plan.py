@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tools import matrix, zig
-from tools.session import HERE, Session
+from tools import matrix
+from tools.build import zig
+from tools.testing.run import HERE, Session
 
 TVM_FFI = "apache-tvm-ffi>=0.1.15"
 OLDEST_TVM_FFI = "apache-tvm-ffi==0.1.4"  # the last that looks for the legacy integer; the next looks for the capsule

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools import debian, emulated
 from tools.screen import busy
 from tools.settings import ToolError, dev_dir, machine, tool, uv_environment
+from tools.testing import debian, emulation
 
 _ASK = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2], sys.executable)"
 
@@ -22,7 +22,7 @@ def find(version: str, arch: str | None = None) -> Path | None:
     """The path of a CPython of that version ("3.12") that runs, or None where none can be had here. ToolError where
     `arch` is another processor and nothing here runs its programs."""
     if arch not in (None, machine()):
-        found = emulated.python(version, arch)
+        found = emulation.python(version, arch)
         return found if found and runs(found, version) else None
     for candidate in _installed(version):
         if runs(candidate, version):

@@ -8,7 +8,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from tools import elfstub, wheels
+from tools.sdk import elf_stub, index
 
 _HEADER = re.compile(r"nvidia/\w+/include/((?:crt/)?\w+\.h(?:pp)?)")
 _LICENCE = re.compile(r".*\.dist-info/(licenses/)?License\.txt")
@@ -24,7 +24,7 @@ def packages(metadata: str) -> list[str]:
         ("nvidia-cuda-runtime-cu12", "nvidia-cuda-runtime-cu12=={}", "nvidia-cuda-nvcc-cu12=={}.*"),
         ("cuda-toolkit", "nvidia-cuda-runtime=={}.*", "nvidia-cuda-crt=={}.*"),
     ):
-        for version in wheels.requirements(metadata, pin):
+        for version in index.requirements(metadata, pin):
             minor = ".".join(version.split(".")[:2])
             return [runtime.format(version if "cu12" in runtime else minor), crt.format(minor)]
     return []
@@ -46,9 +46,9 @@ def borrow(other: Path, sdk: Path) -> None:
     shutil.copytree(other / "torch/include/c10/cuda", sdk / "torch/include/c10/cuda", dirs_exist_ok=True)
     shutil.copytree(other / "cuda", sdk / "cuda", dirs_exist_ok=True)
     theirs, ours = _exports(other / "torch/lib/libc10_cuda.so"), _exports(sdk / "torch/lib/libc10.so")
-    elfstub.write(dataclasses.replace(theirs, machine=ours.machine), sdk / "torch/lib/libc10_cuda.so")
+    elf_stub.write(dataclasses.replace(theirs, machine=ours.machine), sdk / "torch/lib/libc10_cuda.so")
 
 
-def _exports(library: Path) -> elfstub.Exports:
+def _exports(library: Path) -> elf_stub.Exports:
     with library.open("rb") as stream:
-        return elfstub.read(stream)
+        return elf_stub.read(stream)

@@ -1,6 +1,6 @@
 """The headers of a ROCm build of torch, made from those of a CUDA build: PyTorch's own hipify, and AMD's hip/*.h.
 
-    <sdk>/torch/include/c10/cuda/...             what a CUDA wheel has (tools/sdk.py)
+    <sdk>/torch/include/c10/cuda/...             what a CUDA wheel has (tools/sdk/fetch.py)
     <sdk>/hip/include/c10/hip/HIPStream.h ...    made of them by the release's own torch.utils.hipify
     <sdk>/hip/include/hip/hip_runtime_api.h ...  out of a ROCm installation, or Debian's libamdhip64-dev
 
@@ -8,7 +8,7 @@ Compile with -D__HIP_PLATFORM_AMD__ -DUSE_ROCM, and <sdk>/hip/include before tor
 the names it gives: up to torch 2.10 c10::cuda becomes c10::hip, from 2.11 on it stays. So each release is turned by its
 own hipify.
 
-    python -m tools.hipify <sdk>/torch ...
+    python -m tools.sdk.rocm <sdk>/torch ...
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tools import wheels
+from tools.sdk import index
 from tools.settings import ToolError, locked, print_all, run
 
 # Turns the headers under argv[2] with the hipify package under argv[1].
@@ -69,8 +69,8 @@ def _hipify(torch: Path, scratch: Path) -> Path:
     if (torch / "utils" / "hipify").is_dir():
         return torch / "utils"
     about = json.loads((torch.parent / "sdk.json").read_text(encoding="utf-8"))
-    wheel = wheels.find(f"torch==={about['torch']}", platform=f"{about['arch']}-manylinux_2_28")
-    with wheels.open_wheel(wheel, scratch) as archive:
+    wheel = index.find(f"torch==={about['torch']}", platform=f"{about['arch']}-manylinux_2_28")
+    with index.open_wheel(wheel, scratch) as archive:
         members = [name for name in archive.namelist() if re.fullmatch(r"torch/utils/hipify/\w+\.py", name)]
         archive.extractall(scratch, members)
     return scratch / "torch" / "utils"
@@ -106,6 +106,6 @@ def _debian(package: str, root: Path) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tools.hipify", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tools.sdk.rocm", description=__doc__.partition("\n")[0])
     parser.add_argument("torch", nargs="+", type=Path, help="torch package folders, as in an SDK or site-packages")
     sys.exit(print_all(map(make, parser.parse_args().torch)))

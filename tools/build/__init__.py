@@ -1,0 +1,1 @@
+"""Builds the wheel, for this machine or for another processor or system."""

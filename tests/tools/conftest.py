@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.tools import foreign, synthetic
+from tests.tools import other_systems, synthetic
 from tools.audit import audit
 from tools.audit.finding import Finding
 from tools.audit.sdk_symbols import Sdks
@@ -31,7 +31,7 @@ serves = "prefer"
 @pytest.fixture(scope="session")
 def sdks(tmp_path_factory: pytest.TempPathFactory) -> Sdks:
     folder = synthetic.sdk(tmp_path_factory.mktemp("sdk"))
-    foreign.sdk(folder)
+    other_systems.sdk(folder)
     return Sdks(lambda release, processor: folder / processor / release)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools import foreign
-from tests.tools.foreign import CXX, HAVE, SYSTEM, stub
+from tests.tools import other_systems
+from tests.tools.other_systems import CXX, HAVE, SYSTEM, stub
 from tools.audit import macho
 from tools.sdk import stubs
 from tools.settings import ToolError
@@ -32,7 +32,7 @@ class TestMacos:
     def lib(self, tmp_path: Path) -> Path:
         """The stubs of a torch whose libraries export `<library>_exports`, and ask the system for CXX and SYSTEM."""
         made = {
-            f"lib{name}.dylib": foreign.library("macos", asks=(CXX, SYSTEM), exports=(f"{name}_exports",))
+            f"lib{name}.dylib": other_systems.library("macos", asks=(CXX, SYSTEM), exports=(f"{name}_exports",))
             for name in LIBRARIES
         }
         with wheel(tmp_path, made) as archive:
@@ -45,7 +45,9 @@ class TestMacos:
 
     def test_a_linker_binds_to_what_they_stand_for(self, lib: Path) -> None:
         linked = tuple(str(lib / f"lib{name}.tbd") for name in ("c10", "torch_python", "c++"))
-        made = foreign.library("macos", asks=("c10_exports", "torch_python_exports", CXX), needs=linked, bare=True)
+        made = other_systems.library(
+            "macos", asks=("c10_exports", "torch_python_exports", CXX), needs=linked, bare=True
+        )
         bound = {symbol.name: symbol.library for symbol in macho.read(made).undefined}
         assert bound == {
             "c10_exports": "@rpath/libc10.dylib",

@@ -23,6 +23,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tools import apt
 from tools.sdk import index
 from tools.settings import ToolError, locked, print_all, run
 
@@ -34,6 +35,8 @@ from hipify.hipify_python import hipify
 root = sys.argv[2]
 hipify(project_directory=root, output_directory=root, includes=[root + "/*"], extensions=(".h",), show_progress=False)
 """
+
+_PACKAGE = "libamdhip64-dev"
 
 
 def make(torch: Path) -> Path:
@@ -80,29 +83,16 @@ def _amd(scratch: Path, target: Path) -> None:
     """Write AMD's include/hip, and its licence, to `target`."""
     rocm = Path(os.environ.get("ROCM_PATH", "/opt/rocm"))
     if not (rocm / "include" / "hip" / "hip_runtime_api.h").is_file():
-        _debian("libamdhip64-dev", scratch)
+        try:
+            apt.unpack([_PACKAGE], scratch)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise ToolError(
+                f"hip/hip_runtime_api.h is not in ROCM_PATH (or /opt/rocm), and apt cannot bring it ({error}): "
+                f"install ROCm's HIP headers (Debian: {_PACKAGE}) and set ROCM_PATH to the folder whose include/ has them"
+            ) from None
         rocm = scratch / "usr"
-        shutil.copy(rocm / "share" / "doc" / "libamdhip64-dev" / "copyright", target / "LICENSE.hip")
+        shutil.copy(rocm / "share" / "doc" / _PACKAGE / "copyright", target / "LICENSE.hip")
     shutil.copytree(rocm / "include" / "hip", target / "include" / "hip")
-
-
-def _debian(package: str, root: Path) -> None:
-    """Unpack a Debian package below `root`: apt fetches and verifies it, with its own state; nothing is installed."""
-    state = root / "apt"
-    for folder in ("lists/partial", "archives/partial"):
-        (state / folder).mkdir(parents=True)
-    settings = {"Dir::State::lists": state / "lists", "Dir::Cache": state, "APT::Sandbox::User": "root"}
-    apt = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in settings.items())]
-    try:
-        subprocess.run([*apt, "update"], capture_output=True, check=True)
-        subprocess.run([*apt, "download", package], cwd=state, capture_output=True, check=True)
-        for file in state.glob("*.deb"):
-            subprocess.run(["dpkg-deb", "--extract", str(file), str(root)], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise ToolError(
-            f"hip/hip_runtime_api.h is neither in ROCM_PATH (or /opt/rocm) nor to be had from apt ({error}): install "
-            f"ROCm's HIP headers (Debian: {package}) and set ROCM_PATH to the folder whose include/ has them"
-        ) from None
 
 
 if __name__ == "__main__":

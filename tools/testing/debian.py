@@ -1,8 +1,7 @@
 """A CPython out of Debian's packages, unpacked into a folder: for Debian-like machines that cannot reach uv's builds,
 and for another processor than this machine's, under qemu.
 
-apt itself chooses, downloads and verifies the packages, from the mirror that the machine is set up with, but in a state
-folder of our own: nothing is installed. The interpreter runs with the C library it was built for, unpacked beside it.
+The interpreter runs with the C library that it was built for, which is unpacked beside it.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from tools import apt
 from tools.settings import dev_dir, locked, machine, tool
 
 # The Debian release that carries each CPython.
@@ -53,33 +53,26 @@ def _mirror() -> tuple[str, str] | None:
 
 
 def _unpack(version: str, arch: str, source: str, root: Path) -> None:
-    state = root / "apt"
-    for folder in ("lists/partial", "archives/partial"):
-        (state / folder).mkdir(parents=True)
-    (state / "status").touch()  # as if nothing were installed: apt brings the C library too
-    (state / "sources.list").write_text(source.replace(" []", "") + "\n", encoding="utf-8")
+    """The interpreter and its C library, as if nothing were installed here."""
+    root.mkdir(parents=True)
+    sources, status = root / "sources.list", root / "status"
+    sources.write_text(source.replace(" []", "") + "\n", encoding="utf-8")
+    status.touch()
     settings = {
-        "Dir::Etc::sourcelist": state / "sources.list",
+        "Dir::Etc::sourcelist": sources,
         "Dir::Etc::sourceparts": "/dev/null",
         "Dir::Etc::preferencesparts": "/dev/null",
-        "Dir::State::lists": state / "lists",
-        "Dir::State::status": state / "status",
-        "Dir::Cache::archives": state / "archives",
+        "Dir::State::status": status,
         "Dir::Cache::pkgcache": "",
         "Dir::Cache::srcpkgcache": "",
         "APT::Architecture": _ARCHITECTURES[arch],
         "APT::Architectures": _ARCHITECTURES[arch],
-        "APT::Sandbox::User": "root",
         "APT::Install-Recommends": "false",
         "Acquire::Languages": "none",
-        "Debug::NoLocking": "true",
     }
-    apt = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in settings.items())]
-    _call([*apt, "update"])
-    _call([*apt, "--download-only", "--yes", "install", f"python{version}", "libstdc++6"])
-    for package in sorted((state / "archives").glob("*.deb")):
-        _call(["dpkg-deb", "--extract", str(package), str(root)])
-    shutil.rmtree(state)
+    apt.unpack([f"python{version}", "libstdc++6"], root, dependencies=True, settings=settings)
+    sources.unlink()
+    status.unlink()
 
 
 def _use_own_loader(binary: Path, root: Path, arch: str) -> None:
@@ -88,8 +81,4 @@ def _use_own_loader(binary: Path, root: Path, arch: str) -> None:
     loader = next(root.glob(f"**/{triplet}/ld-linux-*.so.*"))
     libraries = f"{root}/usr/lib/{triplet}:{root}/lib/{triplet}"
     patch = [tool("patchelf"), "--set-interpreter", str(loader), "--force-rpath", "--set-rpath", libraries, str(binary)]
-    _call(patch)
-
-
-def _call(command: list[str]) -> None:
-    subprocess.run(command, capture_output=True, check=True)
+    subprocess.run(patch, capture_output=True, check=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.tools import foreign, synthetic
-from tests.tools.foreign import CXX, HAVE, LIBRARY, STRING, TAGS, stub
+from tests.tools import other_systems, synthetic
+from tests.tools.other_systems import CXX, HAVE, LIBRARY, STRING, TAGS, stub
 from tests.tools.synthetic import CPYTHON, LIB, PLAIN, TABLE
 from tools.audit import names
 from tools.audit.finding import Finding
@@ -21,11 +21,11 @@ BOTH = pytest.mark.parametrize("system", ["macos", "windows"])
 
 @pytest.fixture
 def with_library(found: Found) -> Callable[..., dict[str, str]]:
-    """What is found in a wheel for `system` where its library is another: foreign.library's keywords, or its bytes."""
+    """What is found in a wheel for `system` where its library is another one: made from the keywords, or `data`."""
 
     def put(system: str, data: bytes | None = None, **library: Any) -> dict[str, str]:
-        members = foreign.good(system)
-        members[LIBRARY[system]] = foreign.library(system, **library) if data is None else data
+        members = other_systems.good(system)
+        members[LIBRARY[system]] = other_systems.library(system, **library) if data is None else data
         return found(members, platform=TAGS[system])
 
     return put
@@ -33,32 +33,32 @@ def with_library(found: Found) -> Callable[..., dict[str, str]]:
 
 @BOTH
 def test_a_good_wheel_passes(system: str, look: Callable[..., list[Finding]]) -> None:
-    findings = look(foreign.good(system), platform=TAGS[system])
+    findings = look(other_systems.good(system), platform=TAGS[system])
     assert [(finding.check, finding.note) for finding in findings] == [("complete", True)]
 
 
 class TestReadable:
     @BOTH
     def test_of_another_system(self, system: str, with_library: Found) -> None:
-        for data in (b"", synthetic.library(), foreign.library("windows" if system == "macos" else "macos")):
+        for data in (b"", synthetic.library(), other_systems.library("windows" if system == "macos" else "macos")):
             assert set(with_library(system, data)) == {"readable"}
 
     @BOTH
     @pytest.mark.parametrize("part", [0.1, 0.5, 0.95])
     def test_cut_short(self, part: float, system: str, with_library: Found) -> None:
-        whole = foreign.library(system)
+        whole = other_systems.library(system)
         assert set(with_library(system, whole[: int(len(whole) * part)])) == {"readable"}
 
     @pytest.mark.parametrize(("system", "target"), [("macos", "x86_64-macos.11.0"), ("windows", "aarch64-windows-gnu")])
     def test_for_another_processor(self, system: str, target: str, with_library: Found) -> None:
-        data = foreign.library(system, target=target, asks=(), bare=True)
+        data = other_systems.library(system, target=target, asks=(), bare=True)
         assert "the wheel for" in with_library(system, data)["readable"]
 
 
 @BOTH
 def test_a_library_that_is_too_large(system: str, with_library: Found) -> None:
     limit = {"macos": 114688, "windows": 65536}[system]
-    whole = foreign.library(system)
+    whole = other_systems.library(system)
     assert with_library(system, whole + bytes(limit - len(whole))) == {}
     assert set(with_library(system, whole + bytes(limit + 1 - len(whole)))) == {"library_size"}
 
@@ -110,13 +110,13 @@ def test_a_path_of_the_build_machine(system: str, path: str, with_library: Found
 
 class TestMacos:
     def test_newer_than_the_tag_promises(self, with_library: Found, found: Found) -> None:
-        newer = foreign.library("macos", target="aarch64-macos.12.3")
+        newer = other_systems.library("macos", target="aarch64-macos.12.3")
         assert "is for macOS 12.3, and the tag promises 11.0" in with_library("macos", newer)["oldest_macos"]
-        assert found({**foreign.good("macos"), LIBRARY["macos"]: newer}, platform="macosx_13_0_arm64") == {}
+        assert found({**other_systems.good("macos"), LIBRARY["macos"]: newer}, platform="macosx_13_0_arm64") == {}
 
     def test_without_a_signature(self, with_library: Found) -> None:
         signed, other = struct.pack("<II", 0x1D, 16), struct.pack("<II", 0x2B, 16)  # the command's number and size
-        assert set(with_library("macos", foreign.library("macos").replace(signed, other))) == {"signed"}
+        assert set(with_library("macos", other_systems.library("macos").replace(signed, other))) == {"signed"}
 
     def test_what_torch_does_not_ask_of_the_system(self, with_library: Found) -> None:
         new = "_ZNSt3__122__libcpp_verbose_abortEPKcz"
@@ -126,7 +126,7 @@ class TestMacos:
 
     def test_a_row_of_the_older_abi(self, found: Found) -> None:
         entry = {**synthetic.entry("2.5", False, "cpu"), "file": "torch2_5_cxx98/libdlx_torch_cpu.dylib"}
-        members = {**foreign.good("macos"), f"{LIB}/{entry['file']}": foreign.library("macos", asks=())}
+        members = {**other_systems.good("macos"), f"{LIB}/{entry['file']}": other_systems.library("macos", asks=())}
         members[f"{LIB}/manifest.json"] = synthetic.manifest([entry], "macos-arm64")
         assert "where torch2.5-cxx98-cpu should serve" in found(members, platform=TAGS["macos"])["reachable"]
 
@@ -141,14 +141,14 @@ class TestTorchSymbols:
     @BOTH
     def test_not_in_that_torch(self, system: str, with_library: Found) -> None:
         name = PLAIN[0].replace("torchCheckFail", "torchCheckFall")
-        file = foreign.FILES[system].format("c10")
+        file = other_systems.FILES[system].format("c10")
         said = with_library(system, asks=(name,), needs=(stub(system, file, name),))
         assert set(said) == {"torch_symbols"}
         assert "is not in torch 2.9.1" in said["torch_symbols"]
 
     @BOTH
     def test_bound_to_another_library_than_has_it(self, system: str, with_library: Found) -> None:
-        file = foreign.FILES[system].format("torch_python")
+        file = other_systems.FILES[system].format("torch_python")
         said = with_library(system, asks=HAVE["c10"][:1], needs=(stub(system, file, *HAVE["c10"]),))
         assert set(said) == {"torch_symbols"}
 

@@ -88,7 +88,7 @@ def _amd(scratch: Path, target: Path) -> None:
         except (OSError, subprocess.CalledProcessError) as error:
             raise ToolError(
                 f"hip/hip_runtime_api.h is not in ROCM_PATH (or /opt/rocm), and apt cannot bring it ({error}): "
-                f"install ROCm's HIP headers (Debian: {_PACKAGE}) and set ROCM_PATH to the folder whose include/ has them"
+                f"install ROCm's HIP headers (Debian: {_PACKAGE}), and set ROCM_PATH to the folder above include/"
             ) from None
         rocm = scratch / "usr"
         shutil.copy(rocm / "share" / "doc" / _PACKAGE / "copyright", target / "LICENSE.hip")

@@ -208,10 +208,10 @@ def _table(torch: Any, attributes: Any) -> Table | None:
         return None
 
     from ._capsule import table_address
-    from ._owner import owner_of
+    from ._locate import locate
 
     address = table_address(value)
     own = getattr(getattr(torch, "_C", None), "_dlpack_exchange_api", None)
     upstream = callable(own) and address != 0 and table_address(own()) == address
     function = function_addresses(address)["current_work_stream"] if address else 0
-    return Table("upstream" if upstream else "foreign", address, owner_of(function).library or None)
+    return Table("upstream" if upstream else "foreign", address, locate(function).library or None)

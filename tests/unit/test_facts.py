@@ -143,7 +143,7 @@ def test_torchs_own_table_is_upstream_and_any_other_foreign() -> None:
     assert table == _facts.Table("foreign", _address(other))
 
 
-def test_the_owner_of_a_table_is_the_library_of_its_functions() -> None:
+def test_a_table_lies_in_the_library_of_its_functions() -> None:
     from dlx_torch_ext import _load
     from dlx_torch_ext._resolve import Accepted, Candidate
 

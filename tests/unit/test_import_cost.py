@@ -64,7 +64,7 @@ def test_beside_torchs_own_table_it_imports_less(tmp_path: Path) -> None:
     prepared = PREPARED.replace("fake_torch.torch(whole=True)", "fake_torch.torch_with_own_table('2.13.0')")
     code = f"{prepared}; [sys.modules.pop(m) for m in list(sys.modules) if m.startswith('dlx_torch_ext')]"
     new = imported(Site(tmp_path, CPU), f"{code}; before = set(sys.modules); {FIRE}")
-    ours = (OURS - ONLY_FOR_A_LIBRARY) | {"_owner"}
+    ours = (OURS - ONLY_FOR_A_LIBRARY) | {"_locate"}
     assert new == {"dlx_torch_ext", *(f"dlx_torch_ext.{name}" for name in ours)}
 
 

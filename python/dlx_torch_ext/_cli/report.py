@@ -10,7 +10,7 @@ from typing import Any
 from .. import _attach, _autoload, _facts
 from .._dlpack import CAPSULE_ATTRIBUTE, function_addresses
 from .._facts import Facts
-from .._owner import owner_of
+from .._locate import locate
 from .._resolve import Accepted, Candidate
 from .._status import Status
 
@@ -80,8 +80,8 @@ def functions(torch: Any) -> list[dict[str, Any]]:
     table = table_on(torch)
     rows = []
     for name, address in function_addresses(table).items() if table else ():
-        owner = owner_of(address)
-        rows.append({"function": name, "library": owner.library or None, "symbol": owner.symbol or None})
+        place = locate(address)
+        rows.append({"function": name, "library": place.library or None, "symbol": place.symbol or None})
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Asks the loader which library an address belongs to: the answer to 'whose table is this?'."""
+"""Asks the system's loader which library an address lies in: the answer to "whose table is this?"."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from ._record import Record
 
 
-class Owner(Record):
-    """The library that holds an address, and the exported symbol there; empty strings where the loader cannot tell."""
+class Location(Record):
+    """The library that an address lies in, and the exported symbol there; "" for what the loader does not know."""
 
     library: str = ""
     symbol: str = ""
@@ -26,34 +26,34 @@ class _DlInfo(ctypes.Structure):
     ]
 
 
-def owner_of(address: int) -> Owner:
-    """Who holds `address`. Never raises: a platform that cannot tell gives an empty Owner."""
+def locate(address: int) -> Location:
+    """Where `address` lies. Never raises: an empty Location if the loader does not know."""
     if not address:
-        return Owner()
+        return Location()
     try:
         return _by_module_handle(address) if sys.platform == "win32" else _by_dladdr(address)
     except (OSError, AttributeError, ValueError):
-        return Owner()
+        return Location()
 
 
-def _by_dladdr(address: int) -> Owner:
+def _by_dladdr(address: int) -> Location:
     dladdr = ctypes.CDLL(None).dladdr
     dladdr.argtypes = [ctypes.c_void_p, ctypes.POINTER(_DlInfo)]
     dladdr.restype = ctypes.c_int
     info = _DlInfo()
     if not dladdr(address, ctypes.byref(info)):
-        return Owner()
-    return Owner(os.fsdecode(info.fname or b""), (info.sname or b"").decode(errors="replace"))
+        return Location()
+    return Location(os.fsdecode(info.fname or b""), (info.sname or b"").decode(errors="replace"))
 
 
-def _by_module_handle(address: int) -> Owner:
+def _by_module_handle(address: int) -> Location:
     kernel32: Any = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
     from_address, unchanged_refcount = 4, 2
     module = ctypes.c_void_p()
     flags = from_address | unchanged_refcount
     if not kernel32.GetModuleHandleExW(flags, ctypes.c_void_p(address), ctypes.byref(module)):
-        return Owner()
+        return Location()
     path = ctypes.create_unicode_buffer(32768)
     if not kernel32.GetModuleFileNameW(module, path, len(path)):
-        return Owner()
-    return Owner(path.value)
+        return Location()
+    return Location(path.value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._attach import AttachError, attach, detach, resolve, status
+    from ._api import AttachError, attach, detach, resolve, status
     from ._facts import Facts, detect_backend
     from ._resolve import Accepted, Candidate, Rejected, Resolution
     from ._status import Status
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 # Where each public name lives. They are imported when first asked for: the entry point that torch calls at every
 # `import torch` lives in this package too, and pays for nothing it does not use.
-_HOME = {
+_MODULE_OF = {
     "Accepted": "_resolve",
-    "AttachError": "_attach",
+    "AttachError": "_api",
     "Candidate": "_resolve",
     "Facts": "_facts",
     "Rejected": "_resolve",
     "Resolution": "_resolve",
     "Status": "_status",
-    "attach": "_attach",
-    "detach": "_attach",
+    "attach": "_api",
+    "detach": "_api",
     "detect_backend": "_facts",
-    "resolve": "_attach",
-    "status": "_attach",
+    "resolve": "_api",
+    "status": "_api",
 }
 
 __all__ = [
@@ -52,10 +52,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         value: Any = _version()
-    elif name in _HOME:
+    elif name in _MODULE_OF:
         from importlib import import_module
 
-        value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+        value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

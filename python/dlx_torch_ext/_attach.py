@@ -12,15 +12,9 @@ from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE
 from ._facts import Facts
 from ._record import Record
 from ._resolve import Candidate, Rejected, Resolution
-from ._settings import PREFERENCES
 
 if TYPE_CHECKING:
     from ._load import Library
-    from ._status import Status
-
-
-class AttachError(RuntimeError):
-    """`attach(strict=True)` ended without a table; the text says why, in one line."""
 
 
 class _Attached(Record):
@@ -53,41 +47,12 @@ _last: Resolution | None = None
 _warned = False
 
 
-def attach(prefer: str | None = None, strict: bool = False) -> Status:
-    """Makes sure that torch.Tensor has the best table there is, and says which.
-
-    prefer: "upstream" keeps a torch's own table, "dlx" replaces it where one of our libraries fits; None takes
-    DLX_TORCH_PREFER, by default "upstream", and leaves a table of ours that is already there. Imports torch if it is
-    installed; asks no device, except where a CUDA or ROCm build and torch_npu are both installed.
-
-    May be called any number of times from any thread. What cannot be attached is told by the Status; with strict=True
-    the lack of any table raises AttachError. ValueError for another `prefer`. RuntimeWarning, once, if tvm-ffi has seen
-    a tensor and will ignore the table.
-    """
-    if prefer is not None and prefer not in PREFERENCES:
-        raise ValueError(f'prefer={prefer!r} is neither "upstream" nor "dlx"')
-    torch, problem = _facts.import_torch()
-    bring(torch, problem, prefer)
-    with _lock:
-        result = _status(torch, problem)
-    if strict and result.provider == "none":
-        raise AttachError(f"torch.Tensor has no DLPack exchange table: {result.reason}")
-    return result
-
-
-def bring(torch: Any, problem: str = "", prefer: str | None = None) -> None:
-    """Does what `attach` does to a torch that is imported already, or to none, and describes nothing."""
+def attach_imported(torch: Any, problem: str = "", prefer: str | None = None) -> None:
+    """Does what `attach` does to a torch that is imported already, or to None, and describes nothing."""
     with _lock:
         new = _attach(torch, problem, prefer)
     if new and "tvm_ffi" in sys.modules:
         _warn_if_too_late(torch)
-
-
-def status() -> Status:
-    """What table torch.Tensor has now, whose it is and why. Imports torch if it is installed; changes nothing else."""
-    torch, problem = _facts.import_torch()
-    with _lock:
-        return _status(torch, problem)
 
 
 def detach() -> None:
@@ -98,33 +63,30 @@ def detach() -> None:
     """
     global _last
     with _lock:
-        _take_off()
+        _uninstall()
         _last = None
 
 
-def resolve(facts: Facts | None = None) -> Resolution:
-    """The decision and its trace; loads nothing and changes nothing.
-
-    Without facts it reads those of this process, importing torch if it is installed, as if nothing of ours were
-    attached.
-    """
-    if facts is None:
-        torch, problem = _facts.import_torch()
-        with _lock:
-            facts = look(torch, problem)
-    return _decide(facts)
-
-
-def look(torch: Any, problem: str) -> Facts:
+def facts_without_ours(torch: Any, problem: str) -> Facts:
     """The facts, with the table that torch.Tensor would have without us."""
-    if _attached is None or _attached.tensor is not getattr(torch, "Tensor", None):
-        return _facts.read(torch, problem)
-    beneath = {name: _attached.beneath(name) for name in (CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE)}
-    return _facts.read(torch, problem, beneath)
+    with _lock:
+        if _attached is None or _attached.tensor is not getattr(torch, "Tensor", None):
+            return _facts.read(torch, problem)
+        beneath = {name: _attached.beneath(name) for name in (CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE)}
+        return _facts.read(torch, problem, beneath)
 
 
-def _decide(facts: Facts) -> Resolution:
+def decide(facts: Facts) -> Resolution:
+    """What an attempt to attach would do; loads nothing."""
     return _resolve.resolve(facts, _variants.read_manifest(), _cache.built_for(facts))
+
+
+def current(torch: Any, problem: str) -> tuple[Facts, Candidate | None, Resolution | None]:
+    """The facts without ours, the candidate that is on torch.Tensor now, if one of ours is, and the trace of the last
+    attempt to attach, if there was one; all at the same moment."""
+    with _lock:
+        ours = _ours(torch)
+        return facts_without_ours(torch, problem), None if ours is None else ours.candidate, _last
 
 
 def _ours(torch: Any) -> _Attached | None:
@@ -140,16 +102,16 @@ def _attach(torch: Any, problem: str, prefer: str | None) -> bool:
     ours = _ours(torch)
     if ours is not None and prefer is None:
         return False
-    facts = look(torch, problem)
+    facts = facts_without_ours(torch, problem)
     if prefer is not None:
         facts = facts.replace(settings=facts.settings.replace(prefer=prefer))
-    chosen, library, _last = _try(torch, facts, _decide(facts))
+    chosen, library, _last = _try(torch, facts, decide(facts))
     if ours is not None and library is not None and ours.library == library:
         return False
-    _take_off()
+    _uninstall()
     if chosen is None or library is None:
         return False
-    _put(torch.Tensor, chosen, library)
+    _install(torch.Tensor, chosen, library)
     return True
 
 
@@ -160,7 +122,7 @@ def _try(torch: Any, facts: Facts, resolution: Resolution) -> tuple[Candidate | 
     for index, candidate in enumerate(candidates):
         if isinstance(candidate.verdict, Rejected):
             continue
-        library = checked(torch, facts, candidate) if candidate.provider in ("dlx", "overlay") else None
+        library = load_and_check(torch, facts, candidate) if candidate.provider in ("dlx", "overlay") else None
         if not isinstance(library, Rejected):
             return candidate, library, Resolution(tuple(candidates), candidate.verdict.reason)
         candidates[index] = candidate.replace(verdict=library)
@@ -168,7 +130,7 @@ def _try(torch: Any, facts: Facts, resolution: Resolution) -> tuple[Candidate | 
     return None, None, Resolution(tuple(candidates), reason)
 
 
-def checked(torch: Any, facts: Facts, candidate: Candidate) -> Library | Rejected:
+def load_and_check(torch: Any, facts: Facts, candidate: Candidate) -> Library | Rejected:
     """The candidate's library after the three checks, in the order in which each makes the next one safe."""
     assert facts.series is not None, "resolve accepts no library for a torch without a version"
     # Where torch has its own table, this is never reached and need not be imported.
@@ -185,7 +147,7 @@ def checked(torch: Any, facts: Facts, candidate: Candidate) -> Library | Rejecte
     return library
 
 
-def _put(tensor: Any, candidate: Candidate, library: Library) -> None:
+def _install(tensor: Any, candidate: Candidate, library: Library) -> None:
     global _attached
     from ._capsule import make_capsule  # only CPython has what it needs
 
@@ -198,7 +160,7 @@ def _put(tensor: Any, candidate: Candidate, library: Library) -> None:
         setattr(tensor, name, value)
 
 
-def _take_off() -> None:
+def _uninstall() -> None:
     global _attached
     if _attached is None:
         return
@@ -210,18 +172,6 @@ def _take_off() -> None:
         else:
             delattr(_attached.tensor, name)
     _attached = None
-
-
-def _status(torch: Any, problem: str) -> Status:
-    from . import _autoload
-    from ._status import describe
-
-    ours = _ours(torch)
-    facts = look(torch, problem)
-    not_tried = ""
-    if _last is None:
-        not_tried = f"nothing is attached: {_autoload.why_not(facts) or 'call dlx_torch_ext.attach()'}"
-    return describe(facts, None if ours is None else ours.candidate, _last or _decide(facts), not_tried)
 
 
 def _warn_if_too_late(torch: Any) -> None:

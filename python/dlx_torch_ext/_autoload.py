@@ -19,7 +19,7 @@ _SINCE = (2, 5)
 
 fired = False
 failure = ""
-held_back = ""  # why the doctor wants nothing attached in its own process
+suspended = ""  # why the doctor wants nothing attached in its own process
 
 
 def autoload() -> None:
@@ -28,10 +28,10 @@ def autoload() -> None:
     fired = True
     try:
         settings = read_settings()
-        if settings.autoload and not settings.disable and not held_back:
-            from ._attach import bring
+        if settings.autoload and not settings.disable and not suspended:
+            from ._attach import attach_imported
 
-            bring(sys.modules["torch"])
+            attach_imported(sys.modules["torch"])
     except (KeyboardInterrupt, SystemExit):
         raise  # the user's own wish to stop, which an import passes on
     except BaseException as error:  # panics and cancellations are no Exception, and an import has to survive them too
@@ -45,8 +45,8 @@ def why_not(facts: Facts) -> str:
         return "DLX_TORCH_DISABLE is set"
     if not facts.settings.autoload:
         return "DLX_TORCH_AUTOLOAD=0: call dlx_torch_ext.attach()"
-    if held_back:
-        return held_back
+    if suspended:
+        return suspended
     if fired:
         return f"attaching at import failed ({failure})" if failure else ""
     if facts.torch is None:

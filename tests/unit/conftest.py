@@ -21,7 +21,7 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in list(os.environ):
         if name.startswith(("DLX_TORCH_", "TORCH_DEVICE_")) and "TEST" not in name:
             monkeypatch.delenv(name)
-    for name, value in (("fired", False), ("failure", ""), ("held_back", "")):
+    for name, value in (("fired", False), ("failure", ""), ("suspended", "")):
         monkeypatch.setattr(_autoload, name, value)
     monkeypatch.setattr(_attach, "_warned", False)
     _attach.detach()

@@ -28,7 +28,7 @@ def test_it_attaches(torch: Any) -> None:
     _autoload.autoload()
     assert dlx.status().provider == "dlx"
     assert _autoload.fired
-    assert _autoload.why_not(_attach.look(torch, "")) == ""
+    assert _autoload.why_not(_attach.facts_without_ours(torch, "")) == ""
 
 
 @pytest.mark.parametrize("setting", ["DLX_TORCH_AUTOLOAD=0", "DLX_TORCH_DISABLE=1"])
@@ -60,7 +60,7 @@ def test_it_swallows_everything_and_status_tells(
     def fail(*_: Any) -> None:
         raise error
 
-    monkeypatch.setattr(_attach, "bring", fail)
+    monkeypatch.setattr(_attach, "attach_imported", fail)
     _autoload.autoload()
     status = dlx.status()
     assert status.provider == "none"
@@ -74,7 +74,7 @@ def test_the_users_wish_to_stop_goes_through(
     def stop(*_: Any) -> None:
         raise wish
 
-    monkeypatch.setattr(_attach, "bring", stop)
+    monkeypatch.setattr(_attach, "attach_imported", stop)
     with pytest.raises(wish):
         _autoload.autoload()
 
@@ -95,30 +95,30 @@ class TestWhyNot:
         monkeypatch.setattr(_autoload, "_registered", lambda: True)
 
     def test_torch_2_4_has_no_autoload(self, place: Place) -> None:
-        why = _autoload.why_not(_attach.look(place(fake_torch.torch("2.4.1")), ""))
+        why = _autoload.why_not(_attach.facts_without_ours(place(fake_torch.torch("2.4.1")), ""))
         assert "2.4.1 calls no extension" in why
         assert "attach()" in why
 
     def test_torchs_switch(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
-        why = _autoload.why_not(_attach.look(place(fake_torch.torch()), ""))
+        why = _autoload.why_not(_attach.facts_without_ours(place(fake_torch.torch()), ""))
         assert why.startswith("TORCH_DEVICE_BACKEND_AUTOLOAD=0 keeps torch")
 
     def test_torch_npu_before_torch(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
         npu = fake_torch.torch("2.9.0")
         place(npu, "torch_npu")
-        why = _autoload.why_not(_attach.look(place(fake_torch.torch()), ""))
+        why = _autoload.why_not(_attach.facts_without_ours(place(fake_torch.torch()), ""))
         assert "`import torch_npu` before `import torch`" in why
         assert "attach()" in why
 
     def test_no_entry_point(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_autoload, "_registered", lambda: False)
-        why = _autoload.why_not(_attach.look(place(fake_torch.torch()), ""))
+        why = _autoload.why_not(_attach.facts_without_ours(place(fake_torch.torch()), ""))
         assert "no entry point dlx_torch_ext._autoload:autoload" in why
 
     def test_found_too_late(self, place: Place) -> None:
-        assert "attach()" in _autoload.why_not(_attach.look(place(fake_torch.torch()), ""))
+        assert "attach()" in _autoload.why_not(_attach.facts_without_ours(place(fake_torch.torch()), ""))
 
     def test_status_says_so(self, place: Place, install: Install) -> None:
         install([entry("2.4", True, "cpu")])

@@ -161,7 +161,7 @@ def try_out(path: str, backend: str) -> None:
 
     torch, problem = _facts.import_torch()
     candidate = _resolve.Candidate("built here", "dlx", _resolve.Accepted(""), backend, path, exact=True)
-    verdict = _attach.checked(torch, _facts.read(torch, problem), candidate)
+    verdict = _attach.load_and_check(torch, _facts.read(torch, problem), candidate)
     child.answer(*((False, verdict.reason) if isinstance(verdict, _resolve.Rejected) else (True, "")))
 
 

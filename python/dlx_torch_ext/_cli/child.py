@@ -40,11 +40,11 @@ def run(code: str = "from dlx_torch_ext._cli import child; child.main()") -> Out
 
 def main() -> None:
     """The child's side: attaches as a user would and tries the table that torch.Tensor then has."""
-    from .. import _attach, _facts, _selftest
+    from .. import _api, _facts, _selftest
     from . import report
 
-    fits = bool(_attach.resolve().accepted)
-    status = _attach.attach()
+    fits = bool(_api.resolve().accepted)
+    status = _api.attach()
     torch, _ = _facts.import_torch()
     table = report.table_on(torch)
     if status.provider == "none" or not table:

@@ -31,7 +31,7 @@ def _examine(selftest: bool) -> dict[str, Any]:
 
     outcome = child.run() if selftest else None
     if outcome is not None and outcome.crashed:
-        _autoload.held_back = "held back by the doctor, because the self-test did not survive"
+        _autoload.suspended = "held back by the doctor, because the self-test did not survive"
     from .report import collect
 
     report = collect()

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from .. import _attach, _autoload, _facts
+from .. import _api, _attach, _autoload, _facts
 from .._dlpack import CAPSULE_ATTRIBUTE, function_addresses
 from .._facts import Facts
 from .._locate import locate
@@ -25,8 +25,8 @@ def collect() -> dict[str, Any]:
     import dlx_torch_ext
 
     torch, problem = _facts.import_torch()
-    status = _attach.status()
-    facts = _attach.look(torch, problem)
+    status = _api.status()
+    facts = _attach.facts_without_ours(torch, problem)
     return {
         "schema": SCHEMA,
         "version": dlx_torch_ext.__version__,

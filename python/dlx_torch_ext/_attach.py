@@ -132,11 +132,11 @@ def _try(torch: Any, facts: Facts, resolution: Resolution) -> tuple[Candidate | 
 
 def load_and_check(torch: Any, facts: Facts, candidate: Candidate) -> Library | Rejected:
     """The candidate's library after the three checks, in the order in which each makes the next one safe."""
-    assert facts.series is not None, "resolve accepts no library for a torch without a version"
+    assert facts.line is not None, "resolve accepts no library for a torch without a version"
     # Where torch has its own table, this is never reached and need not be imported.
     from . import _layout, _load, _selftest
 
-    flaw = _layout.problem(torch, facts.series)
+    flaw = _layout.problem(torch, facts.line)
     if flaw:
         return Rejected(flaw)
     library = _load.load(candidate, facts)

@@ -51,7 +51,7 @@ def why_not(facts: Facts) -> str:
         return f"attaching at import failed ({failure})" if failure else ""
     if facts.torch is None:
         return facts.torch_problem
-    if facts.series is not None and facts.series < _SINCE:
+    if facts.line is not None and facts.line < _SINCE:
         return f"torch {facts.torch} calls no extension at import (2.5 and newer do): call dlx_torch_ext.attach()"
     if os.environ.get(TORCH_SWITCH) == "0":
         by = ", which `import torch_npu` before `import torch` sets," if facts.torch_npu_loaded else ""

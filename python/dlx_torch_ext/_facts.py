@@ -58,9 +58,9 @@ class Facts(Record):
         return f"{self.system}-{self.machine}"
 
     @property
-    def series(self) -> tuple[int, int] | None:
+    def line(self) -> tuple[int, int] | None:
         """torch's x.y as numbers, also where it is not a release."""
-        return self.release.series
+        return self.release.line
 
     @property
     def npu(self) -> bool:

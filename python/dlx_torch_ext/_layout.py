@@ -19,19 +19,19 @@ _OLD = (32, 8)
 _NEW = (24, 0)
 
 
-def problem(torch: Any, series: tuple[int, int]) -> str:
-    """Why the layout is not the one of torch `series`, or "". Never raises."""
+def problem(torch: Any, line: tuple[int, int]) -> str:
+    """Why the layout is not the one of torch `line`, or "". Never raises."""
     try:
-        return _problem(torch, series)
+        return _problem(torch, line)
     except Exception as error:
         return f"the layout of this torch cannot be checked: {type(error).__name__}: {error}"
 
 
-def _problem(torch: Any, series: tuple[int, int]) -> str:
-    size, offset = _NEW if series >= _OWN_TENSOR_SINCE else _OLD
+def _problem(torch: Any, line: tuple[int, int]) -> str:
+    size, offset = _NEW if line >= _OWN_TENSOR_SINCE else _OLD
     found = torch._C.TensorBase.__basicsize__ - object.__basicsize__
     if found != size:
-        release = ".".join(map(str, series))
+        release = ".".join(map(str, line))
         return f"tensors of this torch have {found} bytes behind PyObject, those of torch {release} have {size}"
     if _tensor_class(torch) != id(torch.Tensor):
         return "THPVariableClass of the loaded libtorch_python is not torch.Tensor"

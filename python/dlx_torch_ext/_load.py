@@ -109,7 +109,7 @@ def _mismatch(address: int | None, candidate: Candidate, facts: Facts) -> str:
         return f"was built for {backend or 'no backend'}, needed here is {candidate.backend}"
     # The overlay holds no torch symbol and belongs to no torch release.
     if candidate.provider != "overlay":
-        if (info.torch_major, info.torch_minor) != facts.series:
+        if (info.torch_major, info.torch_minor) != facts.line:
             return f"was built for torch {info.torch_major}.{info.torch_minor}, here is {facts.torch}"
         if info.cxx11_abi != facts.cxx11_abi:
             return f"was built with C++ ABI {info.cxx11_abi}, torch has {int(bool(facts.cxx11_abi))}"

@@ -12,10 +12,10 @@ _FOLLOWING = ("cxx11.abi", "with.pypi.cudnn")
 
 
 class Release(Record):
-    """`series` is the leading (x, y), None where there is none; `problem` says why this is no release, empty where it
+    """`line` is the leading (x, y), None where there is none; `problem` says why this is no release, empty where it
     is one."""
 
-    series: tuple[int, int] | None
+    line: tuple[int, int] | None
     problem: str = ""
 
 
@@ -25,12 +25,12 @@ def parse(version: str) -> Release:
     parts = public.split(".")
     if not (len(parts) > 1 and parts[0].isdecimal() and parts[1].isdecimal()):
         return Release(None, f"torch calls itself {version!r}, which is no version number")
-    series = (int(parts[0]), int(parts[1]))
+    line = (int(parts[0]), int(parts[1]))
     if not all(part.isdecimal() for part in parts[:-1]) or not _number(parts[-1], "post"):
-        return Release(series, f"torch {version} is a pre-release, nightly or vendor build, not a release of PyTorch")
+        return Release(line, f"torch {version} is a pre-release, nightly or vendor build, not a release of PyTorch")
     if plus and not _is_pytorchs(local):
-        return Release(series, f"torch {version} carries the tag +{local}, which no release of PyTorch carries")
-    return Release(series)
+        return Release(line, f"torch {version} carries the tag +{local}, which no release of PyTorch carries")
+    return Release(line)
 
 
 def _is_pytorchs(local: str) -> bool:

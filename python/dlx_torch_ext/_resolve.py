@@ -110,7 +110,7 @@ def unusable(facts: Facts) -> str:
     """Why no library, shipped or built, can serve this torch on this Python, or ""."""
     if facts.torch is None:
         return facts.torch_problem
-    if facts.series is not None and facts.series < OLDEST:
+    if facts.line is not None and facts.line < OLDEST:
         return f"torch {facts.torch} is older than 2.4, the oldest release served: upgrade torch"
     if facts.implementation != "cpython":
         return f"{facts.implementation} is not CPython, the only Python whose tensors have a known layout"
@@ -125,7 +125,7 @@ def _named(facts: Facts) -> Iterator[Candidate]:
     path = facts.settings.library
     if path:
         verdict: Verdict = Accepted(f"{NAMED} names {path}")
-        if facts.series is None or facts.cxx11_abi is None:
+        if facts.line is None or facts.cxx11_abi is None:
             verdict = Rejected("this torch does not tell its version and C++ ABI, so no library can be compared")
         yield Candidate(NAMED, "dlx", verdict, wanted_backend(facts), path)
 
@@ -224,7 +224,7 @@ def _why_none(facts: Facts, manifest: Manifest) -> str:
 
 
 def _x_y(facts: Facts) -> str:
-    return "unknown" if facts.series is None else ".".join(map(str, facts.series))
+    return "unknown" if facts.line is None else ".".join(map(str, facts.line))
 
 
 def _abi(cxx11_abi: bool | None) -> str:

@@ -44,7 +44,7 @@ def torch(
         module.compiled_with_cxx11_abi = lambda: cxx11
     module.Tensor = type("Tensor", (), {})
     if whole:
-        _make_whole(module, words=4 if _series(version) < (2, 10) else 3)
+        _make_whole(module, words=4 if _line(version) < (2, 10) else 3)
     if own_table is not None:
         module.Tensor.__dlpack_c_exchange_api__ = own_table
         module._C._dlpack_exchange_api = lambda: own_table
@@ -73,7 +73,7 @@ def _asked(module: Any, name: str, answer: bool) -> Callable[[], bool]:
     return is_available
 
 
-def _series(version: str | None) -> tuple[int, ...]:
+def _line(version: str | None) -> tuple[int, ...]:
     return tuple(int(part) for part in (version or "0.0").split(".")[:2])
 
 

@@ -12,16 +12,16 @@ from dlx_torch_ext import _layout
 from tests.support import fake_torch, stub
 
 
-@pytest.mark.parametrize(("version", "series"), [("2.4.1", (2, 4)), ("2.9.1", (2, 9)), ("2.10.0", (2, 10))])
-def test_as_the_release_says(version: str, series: tuple[int, int]) -> None:
-    assert _layout.problem(fake_torch.torch(version, whole=True), series) == ""
+@pytest.mark.parametrize(("version", "line"), [("2.4.1", (2, 4)), ("2.9.1", (2, 9)), ("2.10.0", (2, 10))])
+def test_as_the_release_says(version: str, line: tuple[int, int]) -> None:
+    assert _layout.problem(fake_torch.torch(version, whole=True), line) == ""
 
 
-@pytest.mark.parametrize(("version", "series"), [("2.10.0", (2, 9)), ("2.9.1", (2, 10))])
-def test_another_size(version: str, series: tuple[int, int]) -> None:
-    problem = _layout.problem(fake_torch.torch(version, whole=True), series)
+@pytest.mark.parametrize(("version", "line"), [("2.10.0", (2, 9)), ("2.9.1", (2, 10))])
+def test_another_size(version: str, line: tuple[int, int]) -> None:
+    problem = _layout.problem(fake_torch.torch(version, whole=True), line)
     assert "bytes behind PyObject" in problem
-    assert f"torch 2.{series[1]}" in problem
+    assert f"torch 2.{line[1]}" in problem
 
 
 def test_another_tensor_class() -> None:

@@ -7,7 +7,7 @@ from dlx_torch_ext._release import parse
 
 
 @pytest.mark.parametrize(
-    ("version", "series"),
+    ("version", "line"),
     [
         ("2.9.1", (2, 9)),
         ("2.4.0", (2, 4)),
@@ -22,9 +22,9 @@ from dlx_torch_ext._release import parse
         ("2.4.1.post301", (2, 4)),
     ],
 )
-def test_releases(version: str, series: tuple[int, int]) -> None:
+def test_releases(version: str, line: tuple[int, int]) -> None:
     release = parse(version)
-    assert (release.series, release.problem) == (series, "")
+    assert (release.line, release.problem) == (line, "")
 
 
 @pytest.mark.parametrize(
@@ -51,15 +51,15 @@ def test_releases(version: str, series: tuple[int, int]) -> None:
         "2.9.post",
     ],
 )
-def test_everything_else_is_refused_but_keeps_its_series(version: str) -> None:
+def test_everything_else_is_refused_but_keeps_its_line(version: str) -> None:
     release = parse(version)
-    assert release.series == tuple(int(part) for part in version.split(".")[:2])
+    assert release.line == tuple(int(part) for part in version.split(".")[:2])
     assert version in release.problem
     assert "release" in release.problem
 
 
 @pytest.mark.parametrize("version", ["", "unknown", "2", "two.nine", "v", "\n", "x.2.9"])
-def test_what_is_no_version_has_no_series(version: str) -> None:
+def test_what_is_no_version_has_no_line(version: str) -> None:
     release = parse(version)
-    assert release.series is None
+    assert release.line is None
     assert "no version number" in release.problem

@@ -68,7 +68,7 @@ def run(backend: str | None, output_dir: str | None, libname: str | None) -> int
 def plan(facts: Facts, backend: str | None, output_dir: str | None, libname: str | None) -> Target:
     """What to build for the torch of `facts`, or a BuildError. Looks at no file."""
     problem = _resolve.unusable(facts)
-    if not problem and (facts.series is None or not facts.torch or not set(facts.torch) <= _VERSION_LETTERS):
+    if not problem and (facts.line is None or not facts.torch or not set(facts.torch) <= _VERSION_LETTERS):
         problem = facts.release.problem or f"torch calls itself {facts.torch!r}, which is no version number"
     if not problem and facts.cxx11_abi is None:
         problem = "this torch does not tell its C++ ABI, so no library can be compiled for it"

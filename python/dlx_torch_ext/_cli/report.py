@@ -57,7 +57,7 @@ def verdict(status: Status, facts: Facts) -> str:
 
 def _findings(status: Status, facts: Facts) -> Iterator[str]:
     """What is wrong although a table is in use."""
-    if facts.npu and status.provider == "upstream" and facts.series is not None and facts.series < _NATIVE_NPU_STREAM:
+    if facts.npu and status.provider == "upstream" and facts.line is not None and facts.line < _NATIVE_NPU_STREAM:
         yield (
             f"torch_npu {facts.torch_npu} is present, and torch's own table answers NULL for its stream:"
             " kernels run on the default stream, whatever torch.npu.stream says"

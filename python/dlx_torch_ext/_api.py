@@ -56,8 +56,8 @@ def resolve(facts: Facts | None = None) -> Resolution:
 
 
 def _status(torch: Any, problem: str) -> Status:
-    facts, ours, last = _attach.current(torch, problem)
+    facts, ours, last = _attach.snapshot(torch, problem)
     not_tried = ""
     if last is None:
-        not_tried = f"nothing is attached: {_autoload.why_not(facts) or 'call dlx_torch_ext.attach()'}"
+        not_tried = f"nothing is attached: {_autoload.why_not_attached(facts) or 'call dlx_torch_ext.attach()'}"
     return describe(facts, ours, last or _attach.decide(facts), not_tried)

@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 
 class _Attached(Record):
-    """What was put on `tensor`, a class, and what its own __dict__ held before; a name not in `before` was not
+    """What was put on `tensor_class`, and what of its own __dict__ that replaced; a name not in `replaced` was not
     there."""
 
-    tensor: Any
+    tensor_class: Any
     candidate: Candidate
     library: Library
-    put: Mapping[str, object]
-    before: Mapping[str, object]
+    installed: Mapping[str, object]
+    replaced: Mapping[str, object]
 
-    def in_place(self, name: str = CAPSULE_ATTRIBUTE) -> bool:
+    def is_installed(self, name: str = CAPSULE_ATTRIBUTE) -> bool:
         """Whether the class still holds what was put there under this name."""
-        return name in self.put and vars(self.tensor).get(name) is self.put[name]
+        return name in self.installed and vars(self.tensor_class).get(name) is self.installed[name]
 
-    def beneath(self, name: str) -> object:
+    def without_ours(self, name: str) -> object:
         """What an attribute would read as if nothing of ours were there."""
-        if not self.in_place(name):
-            return getattr(self.tensor, name, None)
-        return self.before.get(name, getattr(super(self.tensor, self.tensor), name, None))
+        if not self.is_installed(name):
+            return getattr(self.tensor_class, name, None)
+        return self.replaced.get(name, getattr(super(self.tensor_class, self.tensor_class), name, None))
 
 
 # Guarded by _lock. It is re-entrant because torch's own code runs while it is held, and may lead back here; torch is
@@ -43,14 +43,14 @@ class _Attached(Record):
 # point.
 _lock = threading.RLock()
 _attached: _Attached | None = None
-_last: Resolution | None = None
-_warned = False
+_last_attempt: Resolution | None = None
+_warned_too_late = False
 
 
 def attach_imported(torch: Any, problem: str = "", prefer: str | None = None) -> None:
     """Does what `attach` does to a torch that is imported already, or to None, and describes nothing."""
     with _lock:
-        new = _attach(torch, problem, prefer)
+        new = _attach_best(torch, problem, prefer)
     if new and "tvm_ffi" in sys.modules:
         _warn_if_too_late(torch)
 
@@ -61,19 +61,19 @@ def detach() -> None:
 
     The library stays loaded: consumers may keep the table for as long as the process lives.
     """
-    global _last
+    global _last_attempt
     with _lock:
         _uninstall()
-        _last = None
+        _last_attempt = None
 
 
 def facts_without_ours(torch: Any, problem: str) -> Facts:
     """The facts, with the table that torch.Tensor would have without us."""
     with _lock:
-        if _attached is None or _attached.tensor is not getattr(torch, "Tensor", None):
+        if _attached is None or _attached.tensor_class is not getattr(torch, "Tensor", None):
             return _facts.read(torch, problem)
-        beneath = {name: _attached.beneath(name) for name in (CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE)}
-        return _facts.read(torch, problem, beneath)
+        table_attributes = {name: _attached.without_ours(name) for name in (CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE)}
+        return _facts.read(torch, problem, table_attributes)
 
 
 def decide(facts: Facts) -> Resolution:
@@ -81,31 +81,31 @@ def decide(facts: Facts) -> Resolution:
     return _resolve.resolve(facts, _variants.read_manifest(), _cache.built_for(facts))
 
 
-def current(torch: Any, problem: str) -> tuple[Facts, Candidate | None, Resolution | None]:
+def snapshot(torch: Any, problem: str) -> tuple[Facts, Candidate | None, Resolution | None]:
     """The facts without ours, the candidate that is on torch.Tensor now, if one of ours is, and the trace of the last
     attempt to attach, if there was one; all at the same moment."""
     with _lock:
-        ours = _ours(torch)
-        return facts_without_ours(torch, problem), None if ours is None else ours.candidate, _last
+        ours = _attached_to(torch)
+        return facts_without_ours(torch, problem), None if ours is None else ours.candidate, _last_attempt
 
 
-def _ours(torch: Any) -> _Attached | None:
+def _attached_to(torch: Any) -> _Attached | None:
     """What of ours is on this torch's Tensor now."""
-    if _attached is not None and _attached.tensor is getattr(torch, "Tensor", None) and _attached.in_place():
+    if _attached is not None and _attached.tensor_class is getattr(torch, "Tensor", None) and _attached.is_installed():
         return _attached
     return None
 
 
-def _attach(torch: Any, problem: str, prefer: str | None) -> bool:
+def _attach_best(torch: Any, problem: str, prefer: str | None) -> bool:
     """Brings torch.Tensor to the first candidate that passes every check; True if that put a table on it."""
-    global _last
-    ours = _ours(torch)
+    global _last_attempt
+    ours = _attached_to(torch)
     if ours is not None and prefer is None:
         return False
     facts = facts_without_ours(torch, problem)
     if prefer is not None:
         facts = facts.replace(settings=facts.settings.replace(prefer=prefer))
-    chosen, library, _last = _try(torch, facts, decide(facts))
+    chosen, library, _last_attempt = _first_that_passes(torch, facts, decide(facts))
     if ours is not None and library is not None and ours.library == library:
         return False
     _uninstall()
@@ -115,7 +115,9 @@ def _attach(torch: Any, problem: str, prefer: str | None) -> bool:
     return True
 
 
-def _try(torch: Any, facts: Facts, resolution: Resolution) -> tuple[Candidate | None, Library | None, Resolution]:
+def _first_that_passes(
+    torch: Any, facts: Facts, resolution: Resolution
+) -> tuple[Candidate | None, Library | None, Resolution]:
     """The first accepted candidate that holds, its library if it has one to load, and the trace of how it went."""
     candidates = list(resolution.candidates)
     reason = resolution.reason
@@ -136,41 +138,41 @@ def load_and_check(torch: Any, facts: Facts, candidate: Candidate) -> Library | 
     # Where torch has its own table, this is never reached and need not be imported.
     from . import _layout, _load, _selftest
 
-    flaw = _layout.problem(torch, facts.line)
-    if flaw:
-        return Rejected(flaw)
+    problem = _layout.problem(torch, facts.line)
+    if problem:
+        return Rejected(problem)
     library = _load.load(candidate, facts)
     if not isinstance(library, Rejected):
-        flaw = _selftest.problem(torch, library.table, ours=candidate.provider == "dlx")
-        if flaw:
-            return Rejected(f"{library.path}: {flaw}")
+        problem = _selftest.problem(torch, library.table, ours=candidate.provider == "dlx")
+        if problem:
+            return Rejected(f"{library.path}: {problem}")
     return library
 
 
-def _install(tensor: Any, candidate: Candidate, library: Library) -> None:
+def _install(tensor_class: Any, candidate: Candidate, library: Library) -> None:
     global _attached
     from ._capsule import make_capsule  # only CPython has what it needs
 
-    put: dict[str, object] = {CAPSULE_ATTRIBUTE: make_capsule(library.table)}
-    if not hasattr(tensor, LEGACY_ATTRIBUTE):
-        put[LEGACY_ATTRIBUTE] = library.table
-    before = {name: vars(tensor)[name] for name in put if name in vars(tensor)}
-    _attached = _Attached(tensor, candidate, library, put, before)
-    for name, value in put.items():
-        setattr(tensor, name, value)
+    installed: dict[str, object] = {CAPSULE_ATTRIBUTE: make_capsule(library.table)}
+    if not hasattr(tensor_class, LEGACY_ATTRIBUTE):
+        installed[LEGACY_ATTRIBUTE] = library.table
+    replaced = {name: vars(tensor_class)[name] for name in installed if name in vars(tensor_class)}
+    _attached = _Attached(tensor_class, candidate, library, installed, replaced)
+    for name, value in installed.items():
+        setattr(tensor_class, name, value)
 
 
 def _uninstall() -> None:
     global _attached
     if _attached is None:
         return
-    for name in _attached.put:
-        if not _attached.in_place(name):
+    for name in _attached.installed:
+        if not _attached.is_installed(name):
             continue
-        if name in _attached.before:
-            setattr(_attached.tensor, name, _attached.before[name])
+        if name in _attached.replaced:
+            setattr(_attached.tensor_class, name, _attached.replaced[name])
         else:
-            delattr(_attached.tensor, name)
+            delattr(_attached.tensor_class, name)
     _attached = None
 
 
@@ -179,9 +181,11 @@ def _warn_if_too_late(torch: Any) -> None:
 
     from . import _tvm_ffi
 
-    global _warned
+    global _warned_too_late
     # The overlay refuses what torch's own table refuses, so it cannot be told apart by a refusal.
-    ours = _ours(torch)
-    if not _warned and ours is not None and ours.candidate.provider == "dlx" and _tvm_ffi.ignores_our_table(torch):
-        _warned = True
-        warnings.warn(_tvm_ffi.TOO_LATE, RuntimeWarning, stacklevel=4)
+    ours = _attached_to(torch)
+    if _warned_too_late or ours is None or ours.candidate.provider != "dlx":
+        return
+    if _tvm_ffi.ignores_our_table(torch):
+        _warned_too_late = True
+        warnings.warn(_tvm_ffi.TOO_LATE_WARNING, RuntimeWarning, stacklevel=4)

@@ -12,10 +12,10 @@ from ._settings import read_settings
 if TYPE_CHECKING:
     from ._facts import Facts
 
-GROUP = "torch.backends"
-TARGET = "dlx_torch_ext._autoload:autoload"
-TORCH_SWITCH = "TORCH_DEVICE_BACKEND_AUTOLOAD"
-_SINCE = (2, 5)
+ENTRY_POINT_GROUP = "torch.backends"
+ENTRY_POINT = "dlx_torch_ext._autoload:autoload"
+_TORCH_AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+_FIRST_LINE_WITH_AUTOLOAD = (2, 5)
 
 fired = False
 failure = ""
@@ -38,7 +38,7 @@ def autoload() -> None:
         failure = f"{type(error).__name__}: {error}"
 
 
-def why_not(facts: Facts) -> str:
+def why_not_attached(facts: Facts) -> str:
     """Why nothing was attached at `import torch`, in one line that says what to do; "" if the entry point ran to its
     end."""
     if facts.settings.disable:
@@ -51,20 +51,23 @@ def why_not(facts: Facts) -> str:
         return f"attaching at import failed ({failure})" if failure else ""
     if facts.torch is None:
         return facts.torch_problem
-    if facts.line is not None and facts.line < _SINCE:
+    if facts.line is not None and facts.line < _FIRST_LINE_WITH_AUTOLOAD:
         return f"torch {facts.torch} calls no extension at import (2.5 and newer do): call dlx_torch_ext.attach()"
-    if os.environ.get(TORCH_SWITCH) == "0":
+    if os.environ.get(_TORCH_AUTOLOAD) == "0":
         by = ", which `import torch_npu` before `import torch` sets," if facts.torch_npu_loaded else ""
-        return f"{TORCH_SWITCH}=0{by} keeps torch from calling extensions at import: call dlx_torch_ext.attach()"
-    if not _registered():
-        return f"no entry point {TARGET} in the group {GROUP}: reinstall dlx-torch-ext, or call dlx_torch_ext.attach()"
+        return f"{_TORCH_AUTOLOAD}=0{by} keeps torch from calling extensions at import: call dlx_torch_ext.attach()"
+    if not _is_registered():
+        return (
+            f"no entry point {ENTRY_POINT} in the group {ENTRY_POINT_GROUP}: reinstall dlx-torch-ext, or call"
+            " dlx_torch_ext.attach()"
+        )
     return "torch was imported before dlx-torch-ext could be found: call dlx_torch_ext.attach()"
 
 
-def _registered() -> bool:
+def _is_registered() -> bool:
     import importlib.metadata
 
     points: Any = importlib.metadata.entry_points()
     # Python 3.9 has a dict of lists here, later ones select.
-    group = points.select(group=GROUP) if hasattr(points, "select") else points.get(GROUP, ())
-    return any(point.value == TARGET for point in group)
+    group = points.select(group=ENTRY_POINT_GROUP) if hasattr(points, "select") else points.get(ENTRY_POINT_GROUP, ())
+    return any(point.value == ENTRY_POINT for point in group)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BACKENDS = ("cpu", "cuda", "rocm", "torch_npu")
 
 _SOURCES = ("CMakeLists.txt", "variants.toml", "cmake", "cpp")
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.+")
+_SAFE_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.+")
 
 
 def folder(settings: Settings) -> str:
@@ -57,7 +57,7 @@ def built_for(facts: Facts) -> tuple[Variant, ...]:
     )
 
 
-def source() -> str:
+def source_folder() -> str:
     """The folder with the sources of the libraries: the checkout that the package runs from (an editable installation),
     else the package's own `_src`. "" where there is neither."""
     entries = [os.path.abspath(entry) for entry in sys.modules[__package__].__path__]
@@ -73,13 +73,13 @@ def source() -> str:
 @functools.lru_cache(maxsize=1)
 def revision() -> str:
     """The state of the sources: 12 hexadecimal digits over their names and contents; "" where there are none."""
-    root = source()
+    root = source_folder()
     if not root:
         return ""
     import hashlib  # where nothing was built here, `import torch` does not pay for it
 
     total = hashlib.sha256()
-    for file in sorted(_files(root)):
+    for file in sorted(_source_files(root)):
         with open(os.path.join(root, file), "rb") as stream:
             content = stream.read()
         total.update(f"{file.replace(os.sep, '/')}\0{len(content)}\0".encode())
@@ -87,7 +87,7 @@ def revision() -> str:
     return total.hexdigest()[:12]
 
 
-def _files(root: str) -> Iterator[str]:
+def _source_files(root: str) -> Iterator[str]:
     yield from (name for name in _SOURCES if os.path.isfile(os.path.join(root, name)))
     for name in _SOURCES:
         for where, folders, files in os.walk(os.path.join(root, name)):
@@ -96,9 +96,9 @@ def _files(root: str) -> Iterator[str]:
 
 
 def _identity(facts: Facts) -> str:
-    return f"torch{_safe(facts.torch or '')}-{'cxx11' if facts.cxx11_abi else 'cxx98'}-{facts.platform}"
+    return f"torch{_safe_version(facts.torch or '')}-{'cxx11' if facts.cxx11_abi else 'cxx98'}-{facts.platform}"
 
 
-def _safe(version: str) -> str:
+def _safe_version(version: str) -> str:
     """`version` in letters that every file system keeps apart, one spelling for each version."""
-    return "".join(c if c in _PLAIN else "".join(f"_{byte:02x}" for byte in c.encode()) for c in version)
+    return "".join(c if c in _SAFE_CHARACTERS else "".join(f"_{byte:02x}" for byte in c.encode()) for c in version)

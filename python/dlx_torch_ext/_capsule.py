@@ -7,8 +7,8 @@ from typing import Any
 
 # A capsule keeps the pointer to its name, not a copy. torch.Tensor outlives this module at interpreter exit, so the
 # name gets a reference that is never given back.
-_NAME = b"dlpack_exchange_api"
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(_NAME))
+_CAPSULE_NAME = b"dlpack_exchange_api"
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_CAPSULE_NAME))
 
 # Prototypes: setting argtypes on ctypes.pythonapi's functions would change them for everybody in the process.
 _capsule_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
@@ -24,7 +24,7 @@ _capsule_get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctyp
 
 def make_capsule(address: int) -> object:
     """A capsule around the table at `address`, without destructor: the table must live as long as the process."""
-    return _capsule_new(address, _NAME, None)
+    return _capsule_new(address, _CAPSULE_NAME, None)
 
 
 def table_address(value: Any) -> int:
@@ -32,6 +32,6 @@ def table_address(value: Any) -> int:
     if isinstance(value, int):
         plausible = value > 0xFFFF and value % ctypes.alignment(ctypes.c_void_p) == 0
         return value if plausible else 0
-    if _capsule_is_valid(value, _NAME):
-        return _capsule_get_pointer(value, _NAME) or 0
+    if _capsule_is_valid(value, _CAPSULE_NAME):
+        return _capsule_get_pointer(value, _CAPSULE_NAME) or 0
     return 0

@@ -21,14 +21,16 @@ def problem(path: str, machine: str) -> str:
     """Why the file at `path` is no whole shared library for `machine`, or "". Raises OSError if it cannot be read."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        head = file.read(_EHDR.size)
-        if len(head) < _EHDR.size:
+        header = file.read(_EHDR.size)
+        if len(header) < _EHDR.size:
             return f"truncated: {size} bytes, shorter than an ELF header"
-        (ident, kind, its_machine, _, _, phoff, shoff, _, _, phentsize, phnum, shentsize, shnum, _) = _EHDR.unpack(head)
+        (ident, file_type, file_machine, _, _, phoff, shoff, _, _, phentsize, phnum, shentsize, shnum, _) = (
+            _EHDR.unpack(header)
+        )
         if not ident.startswith(_MAGIC_64_LITTLE):
             return "not a 64-bit little-endian ELF file"
-        if kind != _ET_DYN or its_machine != _MACHINES.get(machine, its_machine):
-            return f"not a shared library for {machine}: ELF type {kind}, machine {its_machine}"
+        if file_type != _ET_DYN or file_machine != _MACHINES.get(machine, file_machine):
+            return f"not a shared library for {machine}: ELF type {file_type}, machine {file_machine}"
         if (phnum and phentsize != _PHDR.size) or (shnum and shentsize != _SHDR.size):
             return "damaged: its ELF header does not describe its tables"
         needed = max(

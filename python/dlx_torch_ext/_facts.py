@@ -16,7 +16,7 @@ from ._release import Release, parse
 from ._settings import Settings, read_settings
 
 # An accelerator build has one of these in torch.version; which one is set says what it was built for.
-_BUILDS = (("cuda", "cuda"), ("hip", "rocm"), ("xpu", "xpu"))
+_VERSION_ATTRIBUTES = (("cuda", "cuda"), ("hip", "rocm"), ("xpu", "xpu"))
 
 
 class Table(Record):
@@ -83,12 +83,12 @@ def import_torch() -> tuple[Any, str]:
     return torch, ""
 
 
-def read(torch: Any = None, problem: str = "", attributes: Any = None) -> Facts:
+def read(torch: Any = None, problem: str = "", tensor_attributes: Any = None) -> Facts:
     """The facts about `torch`, or about an environment without one (`problem` says why). Imports neither torch nor
     torch_npu.
 
-    `attributes` maps the names of the two attributes to what torch.Tensor would hold without us; by default, what it
-    holds. Never raises for what a torch lacks.
+    `tensor_attributes` maps the names of the two attributes to what torch.Tensor would hold without us; by default,
+    what it holds. Never raises for what a torch lacks.
     """
     npu_version = _torch_npu_version()
     facts: dict[str, Any] = {
@@ -111,9 +111,9 @@ def read(torch: Any = None, problem: str = "", attributes: Any = None) -> Facts:
         torch=str(version),
         release=parse(str(version)),
         cxx11_abi=_cxx11_abi(torch),
-        backend=_build(torch),
-        table=_table(torch, attributes) if sys.implementation.name == "cpython" else None,
-        cuda_active=functools.lru_cache(maxsize=1)(lambda: available(torch, "cuda")),
+        backend=_backend(torch),
+        table=_existing_table(torch, tensor_attributes) if sys.implementation.name == "cpython" else None,
+        cuda_active=functools.lru_cache(maxsize=1)(lambda: is_available(torch, "cuda")),
         **facts,
     )
 
@@ -126,17 +126,17 @@ def detect_backend(torch: Any) -> str:
     for builds. `resolve` goes by what torch was built for. Takes the torch module; a missing part of it counts as not
     there.
     """
-    if available(torch, "cuda"):
+    if is_available(torch, "cuda"):
         version = getattr(torch, "version", None)
         if getattr(version, "cuda", None) is None and getattr(version, "hip", None) is not None:
             return "rocm"
         return "cuda"
-    if system() == "linux" and available(torch, "npu"):
+    if system() == "linux" and is_available(torch, "npu"):
         return "torch_npu"
     return "cpu"
 
 
-def available(torch: Any, interface: str) -> bool:
+def is_available(torch: Any, interface: str) -> bool:
     """Whether torch.<interface> exists and says that it is available; an interface that fails is not."""
     try:
         return bool(getattr(torch, interface).is_available())
@@ -188,22 +188,22 @@ def _cxx11_abi(torch: Any) -> bool | None:
     return None if value is None else bool(value)
 
 
-def _build(torch: Any) -> str:
+def _backend(torch: Any) -> str:
     version = getattr(torch, "version", None)
-    for attribute, backend in _BUILDS:
+    for attribute, backend in _VERSION_ATTRIBUTES:
         if getattr(version, attribute, None) is not None:
             return backend
     # Some builds leave torch.version without these names; the C extension still knows.
     return "cuda" if getattr(getattr(torch, "_C", None), "_has_cuda", False) else "cpu"
 
 
-def _table(torch: Any, attributes: Any) -> Table | None:
-    def held(name: str) -> Any:
-        return getattr(torch.Tensor, name, None) if attributes is None else attributes.get(name)
+def _existing_table(torch: Any, tensor_attributes: Any) -> Table | None:
+    def attribute(name: str) -> Any:
+        return getattr(torch.Tensor, name, None) if tensor_attributes is None else tensor_attributes.get(name)
 
-    value = held(CAPSULE_ATTRIBUTE)
+    value = attribute(CAPSULE_ATTRIBUTE)
     if value is None:
-        value = held(LEGACY_ATTRIBUTE)
+        value = attribute(LEGACY_ATTRIBUTE)
     if value is None:
         return None
 

@@ -14,36 +14,36 @@ from collections.abc import Iterator
 from typing import Any
 
 # What a tensor object holds behind PyObject: a MaybeOwned<Tensor> and a word before it up to 2.9, a Tensor since.
-_OWN_TENSOR_SINCE = (2, 10)
-_OLD = (32, 8)
-_NEW = (24, 0)
+_FIRST_LINE_WITH_TENSOR = (2, 10)
+_MAYBE_OWNED = (32, 8)
+_TENSOR = (24, 0)
 
 
 def problem(torch: Any, line: tuple[int, int]) -> str:
     """Why the layout is not the one of torch `line`, or "". Never raises."""
     try:
-        return _problem(torch, line)
+        return _layout_problem(torch, line)
     except Exception as error:
         return f"the layout of this torch cannot be checked: {type(error).__name__}: {error}"
 
 
-def _problem(torch: Any, line: tuple[int, int]) -> str:
-    size, offset = _NEW if line >= _OWN_TENSOR_SINCE else _OLD
+def _layout_problem(torch: Any, line: tuple[int, int]) -> str:
+    size, offset = _TENSOR if line >= _FIRST_LINE_WITH_TENSOR else _MAYBE_OWNED
     found = torch._C.TensorBase.__basicsize__ - object.__basicsize__
     if found != size:
         release = ".".join(map(str, line))
         return f"tensors of this torch have {found} bytes behind PyObject, those of torch {release} have {size}"
-    if _tensor_class(torch) != id(torch.Tensor):
+    if _tensor_class_of_libtorch(torch) != id(torch.Tensor):
         return "THPVariableClass of the loaded libtorch_python is not torch.Tensor"
-    with plain(torch):
+    with plain_tensors(torch):
         tensor = torch.empty(1, device="cpu")
-    held = ctypes.c_void_p.from_address(id(tensor) + object.__basicsize__ + offset).value
-    if held != tensor._cdata:
+    tensor_impl = ctypes.c_void_p.from_address(id(tensor) + object.__basicsize__ + offset).value
+    if tensor_impl != tensor._cdata:
         return f"tensors of this torch do not hold their TensorImpl at byte {object.__basicsize__ + offset}"
     return ""
 
 
-def _tensor_class(torch: Any) -> int | None:
+def _tensor_class_of_libtorch(torch: Any) -> int | None:
     """What libtorch_python's THPVariableClass points to. Where the loader searches dependencies, the extension module
     that is loaded already leads to the very library in use, wherever a distribution put it."""
     library, name = torch._C.__file__, "THPVariableClass"
@@ -54,7 +54,7 @@ def _tensor_class(torch: Any) -> int | None:
 
 
 @contextlib.contextmanager
-def plain(torch: Any) -> Iterator[None]:
+def plain_tensors(torch: Any) -> Iterator[None]:
     """Tensors made inside are plain ones, whatever the caller is in: FakeTensorMode, a default device, a torch.func
     transform."""
     with contextlib.ExitStack() as stack:

@@ -10,10 +10,10 @@ from . import _elf
 from ._dlpack import FUNCTIONS, VERSION, DLPackExchangeAPI
 from ._facts import Facts
 from ._record import Record
-from ._resolve import NAMED, Candidate, Rejected
+from ._resolve import LIBRARY_VARIABLE, Candidate, Rejected
 
 # The number of the C interface in dlx/dlx_torch.h; it changes with that header, never with the package's version.
-ABI = 1
+INTERFACE = 1
 
 
 class _BuildInfo(ctypes.Structure):
@@ -49,20 +49,20 @@ def load(candidate: Candidate, facts: Facts) -> Library | Rejected:
     """
     path = os.path.abspath(candidate.library or "")
     try:
-        return _open(path, candidate, facts)
+        return _open_and_compare(path, candidate, facts)
     except FileNotFoundError:
-        return Rejected(f"{path} does not exist: {_advice(candidate)}")
+        return Rejected(f"{path} does not exist: {_remedy(candidate)}")
     except (OSError, ValueError) as error:
-        words = str(error).strip().splitlines() or [type(error).__name__]
-        return Rejected(f"{path} cannot be loaded: {words[0]}")
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        return Rejected(f"{path} cannot be loaded: {lines[0]}")
 
 
-def _open(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
+def _open_and_compare(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
     os.stat(path)  # the loader's own words for a missing file differ from one system to the next
     if path not in _handles:
-        flaw = _elf.problem(path, facts.machine) if facts.system == "linux" else ""
-        if flaw:
-            return Rejected(f"{path} is {flaw}: {_advice(candidate)}")
+        problem = _elf.problem(path, facts.machine) if facts.system == "linux" else ""
+        if problem:
+            return Rejected(f"{path} is {problem}: {_remedy(candidate)}")
         _handles[path] = ctypes.PyDLL(path)
     handle = _handles[path]
     try:
@@ -73,37 +73,37 @@ def _open(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
     build_info.argtypes, build_info.restype = [], ctypes.c_void_p
     make_table.restype = ctypes.c_void_p
     address = build_info()
-    flaw = _mismatch(address, candidate, facts) or _other_torch(handle, candidate, facts)
-    if flaw:
-        return Rejected(f"{path} {flaw}")
-    table = make_table(_argument(candidate, facts))
-    flaw = _table_flaw(table, candidate)
-    if flaw:
-        return Rejected(f"{path} {flaw}")
+    problem = _build_info_problem(address, candidate, facts) or _exact_version_problem(handle, candidate, facts)
+    if problem:
+        return Rejected(f"{path} {problem}")
+    table = make_table(_table_argument(candidate, facts))
+    problem = _table_problem(table, candidate)
+    if problem:
+        return Rejected(f"{path} {problem}")
     version = _BuildInfo.from_address(address).version or b""
     return Library(path, version.decode(errors="replace"), table)
 
 
-def _argument(candidate: Candidate, facts: Facts) -> ctypes.c_uint32 | ctypes.c_void_p:
+def _table_argument(candidate: Candidate, facts: Facts) -> ctypes.c_uint32 | ctypes.c_void_p:
     """What a table is made from: the size of PyObject, or, for an overlay, torch's own table."""
     if candidate.provider == "overlay":
         return ctypes.c_void_p(facts.table.address if facts.table else None)
     return ctypes.c_uint32(object.__basicsize__)
 
 
-def _advice(candidate: Candidate) -> str:
+def _remedy(candidate: Candidate) -> str:
     if candidate.exact:
         return "run `dlx-torch build` again"
-    return f"correct {NAMED}" if candidate.name == NAMED else "reinstall dlx-torch-ext"
+    return f"correct {LIBRARY_VARIABLE}" if candidate.name == LIBRARY_VARIABLE else "reinstall dlx-torch-ext"
 
 
-def _mismatch(address: int | None, candidate: Candidate, facts: Facts) -> str:
+def _build_info_problem(address: int | None, candidate: Candidate, facts: Facts) -> str:
     """Why the library described at `address` does not belong to this torch, or ""."""
     if not address:
         return "does not say what it was built for"
     info = _BuildInfo.from_address(address)
-    if info.struct_size < ctypes.sizeof(_BuildInfo) or info.abi != ABI:
-        return f"has interface number {info.abi}, this package speaks {ABI}: {_advice(candidate)}"
+    if info.struct_size < ctypes.sizeof(_BuildInfo) or info.abi != INTERFACE:
+        return f"has interface number {info.abi}, this package speaks {INTERFACE}: {_remedy(candidate)}"
     backend = (info.backend or b"").decode(errors="replace")
     if backend != candidate.backend:
         return f"was built for {backend or 'no backend'}, needed here is {candidate.backend}"
@@ -113,10 +113,10 @@ def _mismatch(address: int | None, candidate: Candidate, facts: Facts) -> str:
             return f"was built for torch {info.torch_major}.{info.torch_minor}, here is {facts.torch}"
         if info.cxx11_abi != facts.cxx11_abi:
             return f"was built with C++ ABI {info.cxx11_abi}, torch has {int(bool(facts.cxx11_abi))}"
-    return _version_flaw(info.dlpack_major, info.dlpack_minor)
+    return _dlpack_version_problem(info.dlpack_major, info.dlpack_minor)
 
 
-def _other_torch(handle: ctypes.PyDLL, candidate: Candidate, facts: Facts) -> str:
+def _exact_version_problem(handle: ctypes.PyDLL, candidate: Candidate, facts: Facts) -> str:
     """A library built for one torch alone belongs to no other, whatever its file is called; one for a whole release
     line is not taken for one that was built here."""
     built_for = getattr(handle, "dlx_torch_built_for", None)
@@ -126,11 +126,11 @@ def _other_torch(handle: ctypes.PyDLL, candidate: Candidate, facts: Facts) -> st
     if version and version != facts.torch:
         return f"was built for exactly torch {version}, here is {facts.torch}"
     if candidate.exact and not version:
-        return f"was not built for exactly this torch: {_advice(candidate)}"
+        return f"was not built for exactly this torch: {_remedy(candidate)}"
     return ""
 
 
-def _table_flaw(table: int | None, candidate: Candidate) -> str:
+def _table_problem(table: int | None, candidate: Candidate) -> str:
     if not table and candidate.provider == "overlay":
         return f"cannot be laid over torch's own table, which is not one of DLPack {VERSION[0]}"
     if not table:
@@ -139,10 +139,10 @@ def _table_flaw(table: int | None, candidate: Candidate) -> str:
     empty = [name for name in FUNCTIONS if not getattr(api, name)]
     if empty:
         return f"has a table without {', '.join(empty)}"
-    return _version_flaw(api.version.major, api.version.minor)
+    return _dlpack_version_problem(api.version.major, api.version.minor)
 
 
-def _version_flaw(major: int, minor: int) -> str:
+def _dlpack_version_problem(major: int, minor: int) -> str:
     if major != VERSION[0] or minor < VERSION[1]:
         return f"speaks DLPack {major}.{minor}, needed is {VERSION[0]}.{VERSION[1]}"
     return ""

@@ -7,8 +7,8 @@ from ._record import Record
 # The tags PyTorch's own builds carry: one of these, or cu or rocm and a number, then what may follow. Anything else was
 # built by somebody else, from sources that may have been changed: two builds of one x.y may then differ in their
 # headers, and a library compiled for one corrupts memory in the other.
-_TAGS = ("cpu", "xpu")
-_FOLLOWING = ("cxx11.abi", "with.pypi.cudnn")
+_LOCAL_TAGS = ("cpu", "xpu")
+_TAG_SUFFIXES = ("cxx11.abi", "with.pypi.cudnn")
 
 
 class Release(Record):
@@ -26,25 +26,25 @@ def parse(version: str) -> Release:
     if not (len(parts) > 1 and parts[0].isdecimal() and parts[1].isdecimal()):
         return Release(None, f"torch calls itself {version!r}, which is no version number")
     line = (int(parts[0]), int(parts[1]))
-    if not all(part.isdecimal() for part in parts[:-1]) or not _number(parts[-1], "post"):
+    if not all(part.isdecimal() for part in parts[:-1]) or not _is_number(parts[-1], "post"):
         return Release(line, f"torch {version} is a pre-release, nightly or vendor build, not a release of PyTorch")
-    if plus and not _is_pytorchs(local):
+    if plus and not _is_pytorch_tag(local):
         return Release(line, f"torch {version} carries the tag +{local}, which no release of PyTorch carries")
     return Release(line)
 
 
-def _is_pytorchs(local: str) -> bool:
-    for following in _FOLLOWING:
-        local = local.replace(f".{following}", "")
+def _is_pytorch_tag(local: str) -> bool:
+    for suffix in _TAG_SUFFIXES:
+        local = local.replace(f".{suffix}", "")
     tag, *numbers = local.split(".")
-    if tag in _TAGS or _prefixed(tag, "cu"):
+    if tag in _LOCAL_TAGS or _is_prefixed_number(tag, "cu"):
         return not numbers
-    return _prefixed(tag, "rocm") and all(number.isdecimal() for number in numbers)
+    return _is_prefixed_number(tag, "rocm") and all(number.isdecimal() for number in numbers)
 
 
-def _number(text: str, prefix: str) -> bool:
-    return text.isdecimal() or _prefixed(text, prefix)
+def _is_number(text: str, prefix: str) -> bool:
+    return text.isdecimal() or _is_prefixed_number(text, prefix)
 
 
-def _prefixed(text: str, prefix: str) -> bool:
+def _is_prefixed_number(text: str, prefix: str) -> bool:
     return text.startswith(prefix) and text[len(prefix) :].isdecimal()

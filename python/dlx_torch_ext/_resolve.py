@@ -10,8 +10,8 @@ from ._record import Record
 from ._settings import DLX
 from ._variants import Manifest, Variant
 
-OLDEST = (2, 4)
-NAMED = "DLX_TORCH_LIBRARY"
+OLDEST_LINE = (2, 4)
+LIBRARY_VARIABLE = "DLX_TORCH_LIBRARY"
 
 _REMEDY = "upgrade dlx-torch-ext, or run `dlx-torch build`"
 
@@ -77,13 +77,13 @@ def resolve(facts: Facts, manifest: Manifest, built: Sequence[Variant] = ()) -> 
 
     A candidate accepted here may still fail when it is loaded: then the next accepted one is tried.
     """
-    stop = _nothing_to_decide(facts)
+    stop = _why_nothing_to_decide(facts)
     if stop:
         return Resolution((), stop)
-    existing = tuple(_existing(facts))
-    ours = (*_rows(facts, manifest), *_built(facts, built))
+    existing = tuple(_existing_table(facts))
+    ours = (*_row_variants(facts, manifest), *_built_here(facts, built))
     ordered = ours + existing if _prefers_ours(facts) else existing + ours
-    candidates = (*_named(facts), *_overlays(facts, manifest), *ordered)
+    candidates = (*_named_library(facts), *_overlay_variants(facts, manifest), *ordered)
     for candidate in candidates:
         if isinstance(candidate.verdict, Accepted):
             return Resolution(candidates, candidate.verdict.reason)
@@ -100,17 +100,17 @@ def wanted_backend(facts: Facts) -> str:
     return "torch_npu"
 
 
-def _nothing_to_decide(facts: Facts) -> str:
+def _why_nothing_to_decide(facts: Facts) -> str:
     if facts.settings.disable:
         return "DLX_TORCH_DISABLE is set: nothing is attached"
-    return unusable(facts)
+    return why_unusable(facts)
 
 
-def unusable(facts: Facts) -> str:
+def why_unusable(facts: Facts) -> str:
     """Why no library, shipped or built, can serve this torch on this Python, or ""."""
     if facts.torch is None:
         return facts.torch_problem
-    if facts.line is not None and facts.line < OLDEST:
+    if facts.line is not None and facts.line < OLDEST_LINE:
         return f"torch {facts.torch} is older than 2.4, the oldest release served: upgrade torch"
     if facts.implementation != "cpython":
         return f"{facts.implementation} is not CPython, the only Python whose tensors have a known layout"
@@ -121,16 +121,16 @@ def _prefers_ours(facts: Facts) -> bool:
     return facts.settings.prefer == DLX
 
 
-def _named(facts: Facts) -> Iterator[Candidate]:
+def _named_library(facts: Facts) -> Iterator[Candidate]:
     path = facts.settings.library
     if path:
-        verdict: Verdict = Accepted(f"{NAMED} names {path}")
+        verdict: Verdict = Accepted(f"{LIBRARY_VARIABLE} names {path}")
         if facts.line is None or facts.cxx11_abi is None:
             verdict = Rejected("this torch does not tell its version and C++ ABI, so no library can be compared")
-        yield Candidate(NAMED, "dlx", verdict, wanted_backend(facts), path)
+        yield Candidate(LIBRARY_VARIABLE, "dlx", verdict, wanted_backend(facts), path)
 
 
-def _overlays(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:
+def _overlay_variants(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:
     """The table for a torch that has one of its own and runs on Ascend: torch's functions with NPU's replaced."""
     if not (facts.npu and facts.table is not None and facts.table.provider == "upstream"):
         return
@@ -143,7 +143,7 @@ def _overlays(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:
         yield Candidate("overlay-torch_npu", "overlay", Rejected(reason), "torch_npu")
 
 
-def _existing(facts: Facts) -> Iterator[Candidate]:
+def _existing_table(facts: Facts) -> Iterator[Candidate]:
     table = facts.table
     if table is not None and table.provider == "upstream":
         verdict = Accepted(f"torch {facts.torch} has its own table")
@@ -154,24 +154,24 @@ def _existing(facts: Facts) -> Iterator[Candidate]:
         yield Candidate("another package's table", "foreign", verdict, None, table.library)
 
 
-def _rows(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:
+def _row_variants(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:
     for variant in manifest.variants:
         if variant.serves != "overlay":
-            reason = _row_mismatch(facts, manifest, variant)
+            reason = _why_rejected(facts, manifest, variant)
             verdict = Rejected(reason) if reason else Accepted(f"{variant.name} fits torch {facts.torch}")
             yield Candidate(variant.name, "dlx", verdict, variant.backend, variant.path)
 
 
-def _row_mismatch(facts: Facts, manifest: Manifest, variant: Variant) -> str:
+def _why_rejected(facts: Facts, manifest: Manifest, variant: Variant) -> str:
     """Why `variant` does not serve, or "". What needs no question to a device comes first."""
     if manifest.platform != facts.platform:
         return f"for {manifest.platform}, this is {facts.platform}"
     if facts.release.problem:
         return facts.release.problem
-    if variant.torch != _x_y(facts):
+    if variant.torch != _line_text(facts):
         return f"for torch {variant.torch}, here is {facts.torch}"
     if variant.cxx11_abi != facts.cxx11_abi:
-        return f"for C++ ABI {_abi(variant.cxx11_abi)}, this torch has {_abi(facts.cxx11_abi)}"
+        return f"for C++ ABI {_abi_text(variant.cxx11_abi)}, this torch has {_abi_text(facts.cxx11_abi)}"
     if facts.table is not None and facts.table.provider == "foreign":
         return "another package's table is there already"
     if facts.table is not None and not _prefers_ours(facts):
@@ -186,7 +186,7 @@ def _row_mismatch(facts: Facts, manifest: Manifest, variant: Variant) -> str:
     return f"for {variant.backend}, torch needs {wanted} here"
 
 
-def _built(facts: Facts, built: Sequence[Variant]) -> Iterator[Candidate]:
+def _built_here(facts: Facts, built: Sequence[Variant]) -> Iterator[Candidate]:
     if facts.table is not None and not (facts.table.provider == "upstream" and _prefers_ours(facts)):
         return
     wanted = wanted_backend(facts)
@@ -209,23 +209,25 @@ def _why_none(facts: Facts, manifest: Manifest) -> str:
         return f"this installation is for {manifest.platform}, this is {facts.platform}: reinstall dlx-torch-ext here"
     if facts.cxx11_abi is None:
         return "this torch does not tell its C++ ABI, so no library can be matched to it"
-    rows = [v for v in manifest.variants if v.torch == _x_y(facts) and v.cxx11_abi == facts.cxx11_abi]
+    rows = [v for v in manifest.variants if v.torch == _line_text(facts) and v.cxx11_abi == facts.cxx11_abi]
     wanted = wanted_backend(facts)
     if any(v.backend == wanted and v.serves == "prefer" for v in rows):
-        return f'torch {_x_y(facts)} should have a table of its own, and ours is for prefer="dlx" only'
+        return f'torch {_line_text(facts)} should have a table of its own, and ours is for prefer="dlx" only'
     if rows:
         here = ", ".join(sorted({v.backend for v in rows}))
-        return f"no {wanted} library for torch {_x_y(facts)} here, only {here}: {_REMEDY}"
-    served = ", ".join(dict.fromkeys(f"{v.torch} (C++ ABI {_abi(v.cxx11_abi)})" for v in manifest.variants if v.torch))
+        return f"no {wanted} library for torch {_line_text(facts)} here, only {here}: {_REMEDY}"
+    served = ", ".join(
+        dict.fromkeys(f"{v.torch} (C++ ABI {_abi_text(v.cxx11_abi)})" for v in manifest.variants if v.torch)
+    )
     return (
-        f"no library for torch {_x_y(facts)} with C++ ABI {_abi(facts.cxx11_abi)} in this installation,"
+        f"no library for torch {_line_text(facts)} with C++ ABI {_abi_text(facts.cxx11_abi)} in this installation,"
         f" which has torch {served or 'none'}: {_REMEDY}"
     )
 
 
-def _x_y(facts: Facts) -> str:
+def _line_text(facts: Facts) -> str:
     return "unknown" if facts.line is None else ".".join(map(str, facts.line))
 
 
-def _abi(cxx11_abi: bool | None) -> str:
+def _abi_text(cxx11_abi: bool | None) -> str:
     return "unknown" if cxx11_abi is None else str(int(cxx11_abi))

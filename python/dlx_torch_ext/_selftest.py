@@ -17,7 +17,7 @@ from ._dlpack import (
     DLPackExchangeAPI,
     DLTensor,
 )
-from ._layout import plain
+from ._layout import plain_tensors
 
 # PYFUNCTYPE keeps the GIL and raises the exception that the function set.
 _FROM_PY_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
@@ -28,7 +28,7 @@ _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _SHAPE, _STRIDES, _OFFSET = (2, 3), (12, 2), 5
 
 # Whatever a failing table may still hold on to: freeing it could let a late deleter run into freed memory.
-_kept: list[Any] = []
+_kept_alive: list[Any] = []
 
 
 class _Failed(Exception):
@@ -43,12 +43,12 @@ def problem(torch: Any, table: int, *, ours: bool) -> str:
     """
     api = DLPackExchangeAPI.from_address(table)
     try:
-        with plain(torch):
+        with plain_tensors(torch):
             view = torch.empty(24, dtype=torch.float32, device="cpu").as_strided(_SHAPE, _STRIDES, _OFFSET)
-            _export(api, view)
-            _round_trip(api, torch, view)
-        _refusal(api, ours)
-        _stream(api)
+            _test_export(api, view)
+            _test_round_trip(api, torch, view)
+        _test_refusal(api, ours)
+        _test_stream(api)
     except _Failed as error:
         return f"the self-test failed: {error}"
     except Exception as error:
@@ -61,11 +61,11 @@ def _expect(what: str, found: object, expected: object) -> None:
         raise _Failed(f"{what} is {found}, expected {expected}")
 
 
-def _call(name: str, rc: int) -> None:
+def _expect_success(name: str, rc: int) -> None:
     _expect(f"what {name} returned", rc, 0)
 
 
-def _fields(tensor: Any) -> dict[str, object]:
+def _read_fields(tensor: Any) -> dict[str, object]:
     ndim = tensor.ndim
     if not 0 <= ndim <= 64:
         raise _Failed(f"ndim is {ndim}")
@@ -86,27 +86,27 @@ def _check_fields(tensor: Any, view: Any) -> None:
         "shape": tuple(view.shape),
         "strides": view.stride(),
     }
-    for name, found in _fields(tensor).items():
+    for name, found in _read_fields(tensor).items():
         _expect(f"{name} of an exported tensor", found, expected[name])
 
 
-def _export(api: Any, view: Any) -> None:
+def _test_export(api: Any, view: Any) -> None:
     out = DLTensor()
-    _call("dltensor_from_py_object_no_sync", _from_py_object(api)(view, ctypes.addressof(out)))
+    _expect_success("dltensor_from_py_object_no_sync", _export_function(api)(view, ctypes.addressof(out)))
     _check_fields(out, view)
 
 
-def _from_py_object(api: Any) -> Callable[[Any, int], int]:
+def _export_function(api: Any) -> Callable[[Any, int], int]:
     return _FROM_PY_OBJECT(api.dltensor_from_py_object_no_sync)
 
 
-def _round_trip(api: Any, torch: Any, view: Any) -> None:
+def _test_round_trip(api: Any, torch: Any, view: Any) -> None:
     """Out with a deleter of the table's, and back in with a counting one around it: each runs once, with the last
     view."""
     address = ctypes.c_void_p()
-    export = _FROM_PY_OBJECT(api.managed_tensor_from_py_object_no_sync)
+    export_managed = _FROM_PY_OBJECT(api.managed_tensor_from_py_object_no_sync)
     references = sys.getrefcount(view)
-    _call("managed_tensor_from_py_object_no_sync", export(view, ctypes.addressof(address)))
+    _expect_success("managed_tensor_from_py_object_no_sync", export_managed(view, ctypes.addressof(address)))
     if not address.value:
         raise _Failed("managed_tensor_from_py_object_no_sync gave no tensor")
     exported = DLManagedTensorVersioned.from_address(address.value)
@@ -115,12 +115,12 @@ def _round_trip(api: Any, torch: Any, view: Any) -> None:
 
     deleted: list[int] = []
     deleter = _DELETER(deleted.append)
-    lent = DLManagedTensorVersioned(exported.version, dl_tensor=exported.dl_tensor)
-    lent.deleter = ctypes.cast(deleter, ctypes.c_void_p)
-    _kept.append((deleter, lent, exported))
+    wrapper = DLManagedTensorVersioned(exported.version, dl_tensor=exported.dl_tensor)
+    wrapper.deleter = ctypes.cast(deleter, ctypes.c_void_p)
+    _kept_alive.append((deleter, wrapper, exported))
     back = ctypes.py_object()
-    take = _TO_PY_OBJECT(api.managed_tensor_to_py_object_no_sync)
-    _call("managed_tensor_to_py_object_no_sync", take(ctypes.addressof(lent), back))
+    import_function = _TO_PY_OBJECT(api.managed_tensor_to_py_object_no_sync)
+    _expect_success("managed_tensor_to_py_object_no_sync", import_function(ctypes.addressof(wrapper), back))
     tensor = back.value
     ctypes.pythonapi.Py_DecRef(ctypes.py_object(tensor))  # `back` took over no reference; the function gave one
     back.value = None
@@ -131,18 +131,18 @@ def _round_trip(api: Any, torch: Any, view: Any) -> None:
     del tensor
     _expect("the deleters run while a view lives", deleted, [])
     del second
-    _expect("the deleters run after the last view", deleted, [ctypes.addressof(lent)])
-    _kept.pop()
+    _expect("the deleters run after the last view", deleted, [ctypes.addressof(wrapper)])
+    _kept_alive.pop()
 
     if exported.deleter:
         _DELETER(exported.deleter)(address.value)
     _expect("the reference count after an export", sys.getrefcount(view), references)
 
 
-def _refusal(api: Any, ours: bool) -> None:
+def _test_refusal(api: Any, ours: bool) -> None:
     out = DLTensor()
     try:
-        rc = _from_py_object(api)(object(), ctypes.addressof(out))
+        rc = _export_function(api)(object(), ctypes.addressof(out))
     except Exception as error:
         if ours:
             _expect("the answer to an object that is no tensor", type(error), TypeError)
@@ -150,7 +150,7 @@ def _refusal(api: Any, ours: bool) -> None:
     raise _Failed(f"an object that is no tensor was answered with {rc} and no exception")
 
 
-def _stream(api: Any) -> None:
+def _test_stream(api: Any) -> None:
     stream = ctypes.c_void_p(1)
-    _call("current_work_stream", _CURRENT_WORK_STREAM(api.current_work_stream)(K_DL_CPU, 0, stream))
+    _expect_success("current_work_stream", _CURRENT_WORK_STREAM(api.current_work_stream)(K_DL_CPU, 0, stream))
     _expect("the stream of a CPU", stream.value, None)

@@ -6,9 +6,9 @@ import os
 import sys
 from typing import Any
 
-from ._layout import plain
+from ._layout import plain_tensors
 
-TOO_LATE = (
+TOO_LATE_WARNING = (
     "dlx-torch-ext attached its table after tvm-ffi had seen a torch.Tensor; tvm-ffi keeps what it found then and"
     " ignores the table: call dlx_torch_ext.attach() right after `import torch`, before tvm-ffi gets a tensor"
 )
@@ -27,10 +27,10 @@ def ignores_our_table(torch: Any) -> bool:
         return False
     try:
         make_array = module.get_global_func("ffi.Array")
-        with plain(torch):
-            refused = torch.empty(1, dtype=torch.complex64, device="cpu").conj()
+        with plain_tensors(torch):
+            conjugate = torch.empty(1, dtype=torch.complex64, device="cpu").conj()
         try:
-            make_array(refused)
+            make_array(conjugate)
         except Exception as error:
             return not str(error).lstrip().startswith("dlx-torch:")
         return True

@@ -32,10 +32,10 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     if not sources.exists():  # the package under test runs from a checkout
         sources.mkdir()
         for name in ("CMakeLists.txt", "variants.toml", "pyproject.toml"):
-            shutil.copy(Path(_cache.source()) / name, sources)
+            shutil.copy(Path(_cache.source_folder()) / name, sources)
         for name in ("cmake", "cpp"):
-            shutil.copytree(Path(_cache.source()) / name, sources / name)
-    monkeypatch.setattr(_cache, "source", lambda: str(sources))
+            shutil.copytree(Path(_cache.source_folder()) / name, sources / name)
+    monkeypatch.setattr(_cache, "source_folder", lambda: str(sources))
     _cache.revision.cache_clear()
     return made
 

@@ -23,7 +23,7 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             monkeypatch.delenv(name)
     for name, value in (("fired", False), ("failure", ""), ("suspended", "")):
         monkeypatch.setattr(_autoload, name, value)
-    monkeypatch.setattr(_attach, "_warned", False)
+    monkeypatch.setattr(_attach, "_warned_too_late", False)
     _attach.detach()
     yield
     _attach.detach()

@@ -28,7 +28,7 @@ def test_it_attaches(torch: Any) -> None:
     _autoload.autoload()
     assert dlx.status().provider == "dlx"
     assert _autoload.fired
-    assert _autoload.why_not(_attach.facts_without_ours(torch, "")) == ""
+    assert _autoload.why_not_attached(_attach.facts_without_ours(torch, "")) == ""
 
 
 @pytest.mark.parametrize("setting", ["DLX_TORCH_AUTOLOAD=0", "DLX_TORCH_DISABLE=1"])
@@ -92,33 +92,33 @@ class TestWhyNot:
 
     @pytest.fixture(autouse=True)
     def _registered(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_autoload, "_registered", lambda: True)
+        monkeypatch.setattr(_autoload, "_is_registered", lambda: True)
 
     def test_torch_2_4_has_no_autoload(self, place: Place) -> None:
-        why = _autoload.why_not(_attach.facts_without_ours(place(fake_torch.torch("2.4.1")), ""))
+        why = _autoload.why_not_attached(_attach.facts_without_ours(place(fake_torch.torch("2.4.1")), ""))
         assert "2.4.1 calls no extension" in why
         assert "attach()" in why
 
     def test_torchs_switch(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
-        why = _autoload.why_not(_attach.facts_without_ours(place(fake_torch.torch()), ""))
+        why = _autoload.why_not_attached(_attach.facts_without_ours(place(fake_torch.torch()), ""))
         assert why.startswith("TORCH_DEVICE_BACKEND_AUTOLOAD=0 keeps torch")
 
     def test_torch_npu_before_torch(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
         npu = fake_torch.torch("2.9.0")
         place(npu, "torch_npu")
-        why = _autoload.why_not(_attach.facts_without_ours(place(fake_torch.torch()), ""))
+        why = _autoload.why_not_attached(_attach.facts_without_ours(place(fake_torch.torch()), ""))
         assert "`import torch_npu` before `import torch`" in why
         assert "attach()" in why
 
     def test_no_entry_point(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_autoload, "_registered", lambda: False)
-        why = _autoload.why_not(_attach.facts_without_ours(place(fake_torch.torch()), ""))
+        monkeypatch.setattr(_autoload, "_is_registered", lambda: False)
+        why = _autoload.why_not_attached(_attach.facts_without_ours(place(fake_torch.torch()), ""))
         assert "no entry point dlx_torch_ext._autoload:autoload" in why
 
     def test_found_too_late(self, place: Place) -> None:
-        assert "attach()" in _autoload.why_not(_attach.facts_without_ours(place(fake_torch.torch()), ""))
+        assert "attach()" in _autoload.why_not_attached(_attach.facts_without_ours(place(fake_torch.torch()), ""))
 
     def test_status_says_so(self, place: Place, install: Install) -> None:
         install([entry("2.4", True, "cpu")])
@@ -129,18 +129,18 @@ class TestWhyNot:
 def test_the_entry_point_is_found_by_its_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = importlib.metadata.entry_points
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert _autoload._registered() is False
+    assert _autoload._is_registered() is False
     (tmp_path / "some-1.dist-info").mkdir()
     points = tmp_path / "some-1.dist-info" / "entry_points.txt"
     (tmp_path / "some-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: some\nVersion: 1\n")
     points.write_text("[torch.backends]\nother = some.module:function\n")
-    assert _autoload._registered() is False
-    points.write_text(f"[{_autoload.GROUP}]\ndlx_torch_ext = {_autoload.TARGET}\n")
+    assert _autoload._is_registered() is False
+    points.write_text(f"[{_autoload.ENTRY_POINT_GROUP}]\ndlx_torch_ext = {_autoload.ENTRY_POINT}\n")
     importlib.invalidate_caches()
-    assert _autoload._registered() is True
+    assert _autoload._is_registered() is True
     assert importlib.metadata.entry_points is real
 
 
 def test_what_the_entry_point_names_is_there() -> None:
-    module, _, function = _autoload.TARGET.partition(":")
+    module, _, function = _autoload.ENTRY_POINT.partition(":")
     assert getattr(sys.modules[module], function) is _autoload.autoload

@@ -80,7 +80,7 @@ class TestOptions:
             (["--build-with-torch-npu", "--libname", "x.so"], ("torch_npu", None, "x.so")),
         ],
     )
-    def test_arrive(self, arguments: list[str], expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_are_passed_to_run(self, arguments: list[str], expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_facts, "system", lambda: "linux")
         monkeypatch.setattr(build_command, "run", lambda *given: given)
         assert _cli.main(["build", *arguments]) == expected
@@ -124,7 +124,7 @@ class TestPlan:
         target = planned(output=str(tmp_path), torch=version)
         assert target.name == f"torch{version}-cxx11-cpu"
         assert target.path == str(tmp_path / _cache.file_name(facts(torch=version), "cpu"))
-        assert not target.named
+        assert not target.user_named
 
     def test_into_the_cache(self, tmp_path: Path) -> None:
         target = planned(output=None, settings=Settings(cache_dir=str(tmp_path)))
@@ -136,7 +136,7 @@ class TestPlan:
     def test_under_a_name_of_ones_own(self, tmp_path: Path) -> None:
         target = planned(output=str(tmp_path), name="libmine.so")
         assert target.path == str(tmp_path / "libmine.so")
-        assert target.named
+        assert target.user_named
 
     @pytest.mark.parametrize("name", ["", ".", "..", "a/b.so", "/b.so"])
     def test_a_name_is_no_path(self, name: str) -> None:
@@ -180,27 +180,27 @@ LIBRARY = b"a library"
 
 @pytest.fixture
 def build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Target]:
-    """Builds into tmp_path/out with a compiler that writes LIBRARY, or does what `compiler` does; `flaw` is what a
+    """Builds into tmp_path/out with a compiler that writes LIBRARY, or does what `compiler` does; `problem` is what a
     trial of the result finds."""
 
     def now(
-        compiler: Callable[..., str] | None = None, flaw: str = "", folder: Path = tmp_path / "out", **options: Any
+        compiler: Callable[..., str] | None = None, problem: str = "", folder: Path = tmp_path / "out", **options: Any
     ) -> Target:
         def compile_library(tools: Tools, here: Any, backend: str, work: str) -> str:
             path = Path(work) / "built.so"
             path.write_bytes(LIBRARY)
             return str(path)
 
-        def try_out(path: str, backend: str) -> str:
-            return flaw if Path(path).read_bytes() == LIBRARY else "truncated"
+        def problem_in_a_child(path: str, backend: str) -> str:
+            return problem if Path(path).read_bytes() == LIBRARY else "truncated"
 
         monkeypatch.setattr(
             build_command, "find_tools", lambda _: Tools("/source", "cmake", "ninja", "/dlpack", "/torch")
         )
         monkeypatch.setattr(build_command, "compile_library", compiler or compile_library)
-        monkeypatch.setattr(build_command, "_try_out", try_out)
+        monkeypatch.setattr(build_command, "_problem_in_a_child", problem_in_a_child)
         target = planned(output=str(folder), **options)
-        build_command._build(target, "/torch")
+        build_command._build_target(target, "/torch")
         return target
 
     return now
@@ -240,7 +240,7 @@ class TestBuilding:
     def test_a_failure_leaves_what_was_there(self, build: Callable[..., Target], tmp_path: Path) -> None:
         target = build(name="mine.so")
         with pytest.raises(BuildError, match="does not work: the self-test failed"):
-            build(name="mine.so", flaw="the self-test failed")
+            build(name="mine.so", problem="the self-test failed")
         assert Path(target.path).read_bytes() == LIBRARY
 
     def test_a_folder_that_cannot_be_written(self, build: Callable[..., Target], tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ class TestBuilding:
     def test_a_folder_where_another_works_too_long(
         self, build: Callable[..., Target], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(build_command, "_PATIENCE_S", 0.0)
+        monkeypatch.setattr(build_command, "_TIMEOUT_S", 0.0)
 
         def meanwhile(*_: Any) -> str:
             with pytest.raises(BuildError, match=rf"process {os.getpid()} has been building") as error:
@@ -298,8 +298,8 @@ def compile_library(tools, here, backend, work):
 _cache.revision = lambda: "0123456789ab"
 build.find_tools = lambda _: Tools("", "", "", "", "")
 build.compile_library = compile_library
-build._try_out = lambda path, backend: ""
-build._build(build.plan(facts(), None, {folder!r}, None), "/torch")
+build._problem_in_a_child = lambda path, backend: ""
+build._build_target(build.plan(facts(), None, {folder!r}, None), "/torch")
 print("done", flush=True)
 """
 

@@ -87,7 +87,7 @@ class TestRevision:
             file = tmp_path / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(name)
-        monkeypatch.setattr(_cache, "source", lambda: str(tmp_path))
+        monkeypatch.setattr(_cache, "source_folder", lambda: str(tmp_path))
 
         def now() -> str:
             _cache.revision.cache_clear()
@@ -108,7 +108,7 @@ class TestRevision:
 
     def test_the_package_here_has_its_sources(self) -> None:
         _cache.revision.cache_clear()
-        assert os.path.isfile(os.path.join(_cache.source(), "cpp", "include", "dlx", "dlx_torch.h"))
+        assert os.path.isfile(os.path.join(_cache.source_folder(), "cpp", "include", "dlx", "dlx_torch.h"))
         assert len(_cache.revision()) == 12
 
     def test_everything_it_covers_travels_in_the_wheel(self) -> None:
@@ -121,7 +121,7 @@ class TestRevision:
 
         monkeypatch.setattr(dlx_torch_ext, "__path__", [str(tmp_path)])
         _cache.revision.cache_clear()
-        assert (_cache.source(), _cache.revision()) == ("", "")
+        assert (_cache.source_folder(), _cache.revision()) == ("", "")
         _cache.revision.cache_clear()
 
     def test_a_checkout_comes_before_a_copy(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -132,9 +132,9 @@ class TestRevision:
             for name in ("CMakeLists.txt", "variants.toml", "cmake", "cpp"):
                 (root / name).mkdir(parents=True)
         monkeypatch.setattr(dlx_torch_ext, "__path__", [str(installed), str(checkout / "python" / "dlx_torch_ext")])
-        assert _cache.source() == str(checkout)
+        assert _cache.source_folder() == str(checkout)
         monkeypatch.setattr(dlx_torch_ext, "__path__", [str(installed)])
-        assert _cache.source() == str(installed / "_src")
+        assert _cache.source_folder() == str(installed / "_src")
 
 
 @pytest.mark.usefixtures("revision")

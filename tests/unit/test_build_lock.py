@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from dlx_torch_ext._cli import lock
-from dlx_torch_ext._cli.lock import Held, locked
+from dlx_torch_ext._cli.lock import LockHeld, locked
 
 from tests.support.child import ROOT
 
@@ -65,10 +65,10 @@ def test_removed_after_a_failure(tmp_path: Path) -> None:
 def test_held_by_another_process(hold: Callable[[Path], Any], tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
     holder = hold(path)
-    told: list[str] = []
-    with pytest.raises(Held, match=f"process {holder.pid}"), locked(str(path), 0.3, told.append):
+    announced: list[str] = []
+    with pytest.raises(LockHeld, match=f"process {holder.pid}"), locked(str(path), 0.3, announced.append):
         pytest.fail("two hold it")
-    assert told == [f"process {holder.pid}"]
+    assert announced == [f"process {holder.pid}"]
     assert path.exists(), "the holder's file was removed"
 
 
@@ -129,7 +129,7 @@ def test_a_file_system_without_locks_is_worked_on_without(monkeypatch: pytest.Mo
 
 def test_a_file_that_its_holder_removed_is_not_the_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
-    real, calls = lock._is, []
+    real, calls = lock._is_same_file, []
 
     def removed_meanwhile(descriptor: int, name: str) -> bool:
         calls.append(name)
@@ -137,7 +137,7 @@ def test_a_file_that_its_holder_removed_is_not_the_lock(monkeypatch: pytest.Monk
             os.unlink(name)
         return real(descriptor, name)
 
-    monkeypatch.setattr(lock, "_is", removed_meanwhile)
+    monkeypatch.setattr(lock, "_is_same_file", removed_meanwhile)
     with locked(str(path), 0, silent) as alone:
         assert alone
         assert path.exists()

@@ -25,7 +25,7 @@ class TestWhatIsMissing:
         here = {"cmake", "ninja", "c++"}
         monkeypatch.setattr("shutil.which", lambda name, path=None: f"/bin/{name}" if name in here else None)
         monkeypatch.delenv("CXX", raising=False)
-        monkeypatch.setattr(compile, "_dlpack", lambda: "/include")
+        monkeypatch.setattr(compile, "_find_dlpack", lambda: "/include")
         return here
 
     @staticmethod
@@ -59,7 +59,7 @@ class TestWhatIsMissing:
         assert "has no C++ headers" in self.missing(str(tmp_path))
 
     def test_our_sources(self, torch_folder: str, programs: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_cache, "source", lambda: "")
+        monkeypatch.setattr(_cache, "source_folder", lambda: "")
         assert "lacks its sources" in self.missing(torch_folder)
 
     def test_dlpack(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -68,17 +68,17 @@ class TestWhatIsMissing:
         monkeypatch.setattr(dlx_torch_ext, "__path__", [str(tmp_path)])
         monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
         with pytest.raises(BuildError, match=r"dlpack/dlpack.h is not found.*dlx-torch-ext\[build\]"):
-            compile._dlpack()
+            compile._find_dlpack()
         (tmp_path / "include" / "dlpack").mkdir(parents=True)
         (tmp_path / "include" / "dlpack" / "dlpack.h").touch()
-        assert compile._dlpack() == str(tmp_path / "include")
+        assert compile._find_dlpack() == str(tmp_path / "include")
 
 
 def test_the_words_of_a_compiler_come_without_the_command() -> None:
     output = ["[1/2] Building a.o", "FAILED: a.o", "c++ -I... a.cc", "a.cc:1:1: error: no", *["note"] * 100]
-    assert compile.words_of(output)[:2] == ["a.cc:1:1: error: no", "note"]
-    assert len(compile.words_of(output)) <= 40
-    assert compile.words_of(["anything"]) == ["anything"]
+    assert compile.failure_lines(output)[:2] == ["a.cc:1:1: error: no", "note"]
+    assert len(compile.failure_lines(output)) <= 40
+    assert compile.failure_lines(["anything"]) == ["anything"]
 
 
 def test_the_reason_of_cmake_is_one_line() -> None:
@@ -91,19 +91,19 @@ def test_the_reason_of_cmake_is_one_line() -> None:
         "Call Stack:",
         "  x:2",
     ]
-    assert compile.words_of(output) == ["no headers here: install them"]
-    assert compile.words_of(["CMake Error: no such file"]) == ["CMake Error: no such file"]
+    assert compile.failure_lines(output) == ["no headers here: install them"]
+    assert compile.failure_lines(["CMake Error: no such file"]) == ["CMake Error: no such file"]
 
 
 def test_a_program_that_fails_gives_its_words(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["[1/2] one", "FAILED: x", "the command", "the cause", "and more"]
     program = f"print(*{lines}, sep=chr(10)); raise SystemExit(3)"
     with pytest.raises(BuildError) as error:
-        compile._run("compiling", [sys.executable, "-c", program])
+        compile._run_step("compiling", [sys.executable, "-c", program])
     assert str(error.value).splitlines() == ["compiling failed: the cause", "and more"]
     assert capsys.readouterr().out == ""
 
 
 def test_a_program_that_fails_without_a_word() -> None:
     with pytest.raises(BuildError, match=r"^configuring failed: exit status 3$"):
-        compile._run("configuring", [sys.executable, "-c", "raise SystemExit(3)"])
+        compile._run_step("configuring", [sys.executable, "-c", "raise SystemExit(3)"])

@@ -42,7 +42,7 @@ def test_windows_has_the_class_under_another_name(monkeypatch: pytest.MonkeyPatc
     torch = SimpleNamespace(__file__="torch/__init__.py", _C=SimpleNamespace(__file__="torch/_C.so"))
     for platform in ("linux", "darwin", "win32"):
         monkeypatch.setattr(sys, "platform", platform)
-        assert _layout._tensor_class(torch) == 7
+        assert _layout._tensor_class_of_libtorch(torch) == 7
     name = "?THPVariableClass@@3PEAU_object@@EA"  # as torch_python.lib of torch 2.4 to 2.15 has it
     assert asked == [("_C.so", "THPVariableClass")] * 2 + [("torch_python.dll", name)]
 

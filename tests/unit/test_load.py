@@ -11,7 +11,7 @@ import pytest
 from dlx_torch_ext import _load
 from dlx_torch_ext._facts import Table
 from dlx_torch_ext._load import Library, load
-from dlx_torch_ext._resolve import NAMED, Accepted, Candidate, Rejected
+from dlx_torch_ext._resolve import LIBRARY_VARIABLE, Accepted, Candidate, Rejected
 
 from tests.support import child, stub
 from tests.support.installation import facts
@@ -81,7 +81,7 @@ def test_the_overlay_belongs_to_no_torch_release() -> None:
 
 def test_a_missing_file(tmp_path: Path) -> None:
     assert refused(tmp_path / "no.so").endswith("does not exist: reinstall dlx-torch-ext")
-    named = load(Candidate(NAMED, "dlx", Accepted(""), "cpu", str(tmp_path / "no.so")), facts())
+    named = load(Candidate(LIBRARY_VARIABLE, "dlx", Accepted(""), "cpu", str(tmp_path / "no.so")), facts())
     assert isinstance(named, Rejected)
     assert named.reason.endswith("does not exist: correct DLX_TORCH_LIBRARY")
     (tmp_path / "file").write_text("")

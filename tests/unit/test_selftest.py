@@ -31,7 +31,7 @@ def problem(torch: Any, ours: bool = True) -> str:
 def test_a_right_table_passes_and_leaves_nothing(torch: Any) -> None:
     assert problem(torch) == ""
     assert torch.exports == {}
-    assert _selftest._kept == []
+    assert _selftest._kept_alive == []
     gc.collect()
     assert facts().settings.problem == ""
 
@@ -133,9 +133,9 @@ def test_a_deleter_that_never_runs(torch: Any) -> None:
 
     torch.fake_import = hoard
     assert "deleters run after the last view is []" in problem(torch)
-    assert _selftest._kept, "what a late deleter would run into stays alive"
+    assert _selftest._kept_alive, "what a late deleter would run into stays alive"
     kept.clear()
-    _selftest._kept.clear()
+    _selftest._kept_alive.clear()
 
 
 def test_a_deleter_that_runs_too_early(torch: Any) -> None:
@@ -147,13 +147,13 @@ def test_a_deleter_that_runs_too_early(torch: Any) -> None:
 
     torch.fake_import = take
     assert "deleters run while a view lives" in problem(torch)
-    _selftest._kept.clear()
+    _selftest._kept_alive.clear()
 
 
 def test_an_imported_tensor_of_another_type(torch: Any) -> None:
     torch.fake_import = lambda managed: object()
     assert "type of an imported tensor" in problem(torch)
-    _selftest._kept.clear()
+    _selftest._kept_alive.clear()
 
 
 def test_an_export_that_leaks_its_tensor(torch: Any) -> None:

@@ -96,4 +96,4 @@ def test_nothing_attached_asks_nothing(place: Place, install: Install) -> None:
 
     place(tvm_ffi(fail), "tvm_ffi")
     assert dlx.attach().provider == "upstream"
-    assert _attach._warned is False
+    assert _attach._warned_too_late is False

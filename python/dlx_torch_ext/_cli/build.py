@@ -19,10 +19,10 @@ from .._record import Record
 from .._variants import human_name, read_manifest
 from . import child
 from .compile import BuildError, compile_library, find_tools, say
-from .lock import Held, locked
+from .lock import LockHeld, locked
 
 _SYSTEMS = {"cuda": ("linux", "windows"), "rocm": ("linux",), "torch_npu": ("linux",)}
-_PATIENCE_S = 900.0
+_TIMEOUT_S = 900.0
 
 
 class Target(Record):
@@ -31,7 +31,7 @@ class Target(Record):
     facts: Facts
     backend: str
     path: str
-    named: bool
+    user_named: bool
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ def run(backend: str | None, output_dir: str | None, libname: str | None) -> int
     try:
         facts = _facts.read(torch, problem)
         target = plan(facts, backend, output_dir, libname)
-        _build(target, os.path.dirname(os.path.abspath(torch.__file__)))
+        _build_target(target, os.path.dirname(os.path.abspath(torch.__file__)))
     except BuildError as error:
         say(str(error))
         return 1
@@ -61,19 +61,19 @@ def run(backend: str | None, output_dir: str | None, libname: str | None) -> int
         say("interrupted; nothing was left behind")
         return 130
     print(target.path)
-    say(_use(target))
+    say(_what_uses_it(target))
     return 0
 
 
 def plan(facts: Facts, backend: str | None, output_dir: str | None, libname: str | None) -> Target:
     """What to build for the torch of `facts`, or a BuildError. Looks at no file."""
-    problem = _resolve.unusable(facts)
-    if not problem and (facts.line is None or not facts.torch or not set(facts.torch) <= _VERSION_LETTERS):
+    problem = _resolve.why_unusable(facts)
+    if not problem and (facts.line is None or not facts.torch or not set(facts.torch) <= _VERSION_CHARACTERS):
         problem = facts.release.problem or f"torch calls itself {facts.torch!r}, which is no version number"
     if not problem and facts.cxx11_abi is None:
         problem = "this torch does not tell its C++ ABI, so no library can be compiled for it"
     chosen = backend or ("" if problem else _resolve.wanted_backend(facts))
-    problem = problem or refused_on(facts.system, chosen) or _lacks(facts, chosen)
+    problem = problem or refused_on(facts.system, chosen) or _backend_problem(facts, chosen)
     if libname is not None and (os.path.basename(libname) != libname or libname in ("", ".", "..")):
         problem = f"--libname {libname!r} is not the plain name of a file; --output-dir names its folder"
     folder = os.path.abspath(os.path.expanduser(output_dir)) if output_dir else _cache.folder(facts.settings)
@@ -85,10 +85,10 @@ def plan(facts: Facts, backend: str | None, output_dir: str | None, libname: str
     return Target(facts, chosen, os.path.join(folder, name), libname is not None)
 
 
-_VERSION_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_")
+_VERSION_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_")
 
 
-def _lacks(facts: Facts, backend: str) -> str:
+def _backend_problem(facts: Facts, backend: str) -> str:
     if backend not in _cache.BACKENDS:
         return f"torch {facts.torch} is built for {backend}, for which dlx-torch-ext has no library"
     if backend in ("cuda", "rocm") and facts.backend != backend:
@@ -101,47 +101,47 @@ def _lacks(facts: Facts, backend: str) -> str:
     return ""
 
 
-def _build(target: Target, torch_folder: str) -> None:
+def _build_target(target: Target, torch_folder: str) -> None:
     tools = find_tools(torch_folder)
     folder, name = os.path.split(target.path)
-    with _exclusive(folder, name) as alone:
+    with _locked(folder, name) as alone:
         if alone:
             for remains in glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name)}.build-*")):
                 shutil.rmtree(remains, ignore_errors=True)  # of a builder that was killed
-        if not target.named and os.path.exists(target.path):
-            flaw = _try_out(target.path, target.backend)
-            if not flaw:
+        if not target.user_named and os.path.exists(target.path):
+            problem = _problem_in_a_child(target.path, target.backend)
+            if not problem:
                 say(f"{target.name} is built already")
                 return
-            say(f"what is there is built again: {flaw}")
+            say(f"what is there is built again: {problem}")
         npu = f", torch_npu {target.facts.torch_npu}" if target.backend == "torch_npu" else ""
         say(f"building {target.name} with {tools.cmake} for the torch in {torch_folder}{npu}")
         work = tempfile.mkdtemp(prefix=f".{name}.build-", dir=folder)
         try:
             built = compile_library(tools, target.facts, target.backend, work)
             say("trying it out")
-            flaw = _try_out(built, target.backend)
-            if flaw:
-                raise BuildError(f"the library was built and does not work: {flaw}")
+            problem = _problem_in_a_child(built, target.backend)
+            if problem:
+                raise BuildError(f"the library was built and does not work: {problem}")
             os.replace(built, target.path)
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def _exclusive(folder: str, name: str) -> Iterator[bool]:
+def _locked(folder: str, name: str) -> Iterator[bool]:
     """One builder a file; a folder that cannot be written is told from one that somebody else is working in."""
 
-    def waiting(holder: str) -> None:
+    def announce(holder: str) -> None:
         say(f"waiting for {holder}, which is building the same library")
 
     try:
         os.makedirs(folder, exist_ok=True)
-        with locked(os.path.join(folder, f".{name}.lock"), _PATIENCE_S, waiting) as alone:
+        with locked(os.path.join(folder, f".{name}.lock"), _TIMEOUT_S, announce) as alone:
             yield alone
-    except Held as error:
+    except LockHeld as error:
         raise BuildError(
-            f"{error} has been building {name} for more than {_PATIENCE_S:.0f} s: wait for it, or end it"
+            f"{error} has been building {name} for more than {_TIMEOUT_S:.0f} s: wait for it, or end it"
         ) from None
     except OSError as error:
         raise BuildError(
@@ -149,13 +149,13 @@ def _exclusive(folder: str, name: str) -> Iterator[bool]:
         ) from None
 
 
-def _try_out(path: str, backend: str) -> str:
+def _problem_in_a_child(path: str, backend: str) -> str:
     """What is wrong with the library at `path`, or "". A child process loads it, so that a crash is an answer too."""
-    outcome = child.run(f"from dlx_torch_ext._cli import build; build.try_out({path!r}, {backend!r})")
+    outcome = child.run(f"from dlx_torch_ext._cli import build; build.check({path!r}, {backend!r})")
     return "" if outcome.ok else outcome.detail
 
 
-def try_out(path: str, backend: str) -> None:
+def check(path: str, backend: str) -> None:
     """The child's side: every check that a library goes through before it is attached."""
     from .. import _attach
 
@@ -165,7 +165,7 @@ def try_out(path: str, backend: str) -> None:
     child.answer(*((False, verdict.reason) if isinstance(verdict, _resolve.Rejected) else (True, "")))
 
 
-def _use(target: Target) -> str:
+def _what_uses_it(target: Target) -> str:
     """What becomes of the library from now on."""
     resolution = _resolve.resolve(target.facts, read_manifest(), _cache.built_for(target.facts))
     if resolution.library == target.path:

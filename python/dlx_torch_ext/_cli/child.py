@@ -9,8 +9,8 @@ import sys
 
 from .._record import Record
 
-_MARK = "dlx-torch-selftest:"
-_PATIENCE_S = 600
+_ANSWER_MARK = "dlx-torch-selftest:"
+_TIMEOUT_S = 600
 
 
 class Outcome(Record):
@@ -28,14 +28,14 @@ def run(code: str = "from dlx_torch_ext._cli import child; child.main()") -> Out
     program = f"import sys; sys.path[:] = {sys.path!r}; {code}"
     try:
         done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, errors="replace", timeout=_PATIENCE_S
+            [sys.executable, "-c", program], capture_output=True, text=True, errors="replace", timeout=_TIMEOUT_S
         )
     except subprocess.TimeoutExpired:
-        return Outcome(False, f"the self-test did not end within {_PATIENCE_S} seconds", crashed=True)
+        return Outcome(False, f"the self-test did not end within {_TIMEOUT_S} seconds", crashed=True)
     for line in reversed(done.stdout.splitlines()):
-        if line.startswith(_MARK) and done.returncode == 0:
-            return Outcome(**json.loads(line[len(_MARK) :]))
-    return Outcome(False, _death(done.returncode, done.stderr), crashed=True)
+        if line.startswith(_ANSWER_MARK) and done.returncode == 0:
+            return Outcome(**json.loads(line[len(_ANSWER_MARK) :]))
+    return Outcome(False, _how_it_ended(done.returncode, done.stderr), crashed=True)
 
 
 def main() -> None:
@@ -56,10 +56,10 @@ def main() -> None:
 
 def answer(ok: bool | None, detail: str) -> None:
     """Tells the parent."""
-    print(f"\n{_MARK}{json.dumps({'ok': ok, 'detail': detail})}", flush=True)
+    print(f"\n{_ANSWER_MARK}{json.dumps({'ok': ok, 'detail': detail})}", flush=True)
 
 
-def _death(returncode: int, stderr: str) -> str:
+def _how_it_ended(returncode: int, stderr: str) -> str:
     last = (stderr.strip().splitlines() or [""])[-1]
     cause = f"ended with code {returncode}"
     if returncode < 0:

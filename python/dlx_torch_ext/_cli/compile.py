@@ -20,9 +20,9 @@ from .._variants import library_file
 if TYPE_CHECKING:
     from .._facts import Facts
 
-EXTRA = "pip install 'dlx-torch-ext[build]'"
+INSTALL_TOOLS = "pip install 'dlx-torch-ext[build]'"
 
-_WORDS = 40  # lines of a failure that are shown
+_MAX_FAILURE_LINES = 40  # lines of a failure that are shown
 _COMPILERS = ("c++", "g++", "clang++")
 
 
@@ -42,13 +42,13 @@ class Tools(Record):
 
 def find_tools(torch_folder: str) -> Tools:
     """Everything that is needed, or a BuildError that says what to install. `torch_folder` is torch's package."""
-    source = _cache.source()
+    source = _cache.source_folder()
     if not source:
         raise BuildError("this installation of dlx-torch-ext lacks its sources: reinstall it")
     if not os.path.isfile(os.path.join(torch_folder, "include", "c10", "core", "TensorImpl.h")):
         raise BuildError(f"the torch in {torch_folder} has no C++ headers: install torch's own wheel, which has them")
     _require_compiler()
-    return Tools(source, _program("cmake"), _program("ninja"), _dlpack(), torch_folder)
+    return Tools(source, _find_program("cmake"), _find_program("ninja"), _find_dlpack(), torch_folder)
 
 
 def compile_library(tools: Tools, facts: Facts, backend: str, work: str) -> str:
@@ -63,8 +63,8 @@ def compile_library(tools: Tools, facts: Facts, backend: str, work: str) -> str:
         "DLX_TORCH_BACKENDS": backend,
         "DLX_DLPACK_INCLUDE_DIR": tools.dlpack,
     }
-    _run("configuring", [*configure, *(f"-D{name}={value}" for name, value in definitions.items())])
-    _run("compiling", [tools.cmake, "--build", work, "--target", f"dlx_torch_{backend}_exact"])
+    _run_step("configuring", [*configure, *(f"-D{name}={value}" for name, value in definitions.items())])
+    _run_step("compiling", [tools.cmake, "--build", work, "--target", f"dlx_torch_{backend}_exact"])
     return os.path.join(work, "_lib", "exact", library_file(backend, facts.system))
 
 
@@ -73,7 +73,7 @@ def say(text: str) -> None:
     print(f"dlx-torch: {text}", file=sys.stderr, flush=True)
 
 
-def words_of(output: Sequence[str]) -> list[str]:
+def failure_lines(output: Sequence[str]) -> list[str]:
     """The lines that say what went wrong: CMake's reason as one line, or a compiler's words from the first failure on,
     without the command line that Ninja repeats."""
     for index, line in enumerate(output):
@@ -81,14 +81,14 @@ def words_of(output: Sequence[str]) -> list[str]:
             reason = itertools.takewhile(lambda text: not text or text.startswith("  "), output[index + 1 :])
             return [" ".join(" ".join(reason).split()) or line]
         if line.startswith("FAILED:"):
-            return list(output[index + 2 :][:_WORDS])
-    return list(output[-_WORDS:])
+            return list(output[index + 2 :][:_MAX_FAILURE_LINES])
+    return list(output[-_MAX_FAILURE_LINES:])
 
 
-def _program(name: str) -> str:
+def _find_program(name: str) -> str:
     found = shutil.which(name, path=sysconfig.get_path("scripts")) or shutil.which(name)
     if found is None:
-        raise BuildError(f"{name} is not found: {EXTRA}")
+        raise BuildError(f"{name} is not found: {INSTALL_TOOLS}")
     return found
 
 
@@ -104,7 +104,7 @@ def _require_compiler() -> None:
         )
 
 
-def _dlpack() -> str:
+def _find_dlpack() -> str:
     """The folder that holds dlpack/dlpack.h: a wheel of ours has it, and apache-tvm-ffi does."""
     places = [os.path.join(entry, "include") for entry in sys.modules["dlx_torch_ext"].__path__]
     spec = importlib.util.find_spec("tvm_ffi")
@@ -112,17 +112,17 @@ def _dlpack() -> str:
     for place in places:
         if os.path.isfile(os.path.join(place, "dlpack", "dlpack.h")):
             return place
-    raise BuildError(f"dlpack/dlpack.h is not found, which apache-tvm-ffi has: {EXTRA}")
+    raise BuildError(f"dlpack/dlpack.h is not found, which apache-tvm-ffi has: {INSTALL_TOOLS}")
 
 
-def _run(what: str, command: Sequence[str]) -> None:
+def _run_step(what: str, command: Sequence[str]) -> None:
     say(what)
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", bufsize=1
     )
     assert process.stdout is not None
     try:
-        output = _watch(process.stdout)
+        output = _read_and_show(process.stdout)
         status = process.wait()
     except BaseException:
         process.kill()
@@ -131,11 +131,11 @@ def _run(what: str, command: Sequence[str]) -> None:
     finally:
         process.stdout.close()
     if status != 0:
-        first, *more = words_of(output) or [f"exit status {status}"]
+        first, *more = failure_lines(output) or [f"exit status {status}"]
         raise BuildError("\n".join([f"{what} failed: {first}", *more]))
 
 
-def _watch(stream: Iterable[str]) -> list[str]:
+def _read_and_show(stream: Iterable[str]) -> list[str]:
     """Reads to the end; on a terminal, Ninja's count of steps goes on in one line."""
     live = sys.stderr.isatty()
     width = shutil.get_terminal_size().columns - 1

@@ -10,38 +10,38 @@ import time
 from collections.abc import Iterator
 from typing import Callable
 
-_INTERVAL_S = 0.2
-_HELD = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
+_POLL_INTERVAL_S = 0.2
+_HELD_ERRNOS = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
 
 
-class Held(Exception):
+class LockHeld(Exception):
     """Another process kept the lock for as long as the caller was ready to wait; the text names the process."""
 
 
 @contextlib.contextmanager
-def locked(path: str, patience_s: float, waiting: Callable[[str], None]) -> Iterator[bool]:
+def locked(path: str, timeout_s: float, on_wait: Callable[[str], None]) -> Iterator[bool]:
     """Holds the lock file `path` while the block runs, and removes it. True, or False on a file system without locks.
 
-    Where another process holds it: calls `waiting` once with the word for that process, and raises Held after
-    `patience_s`. A file that cannot be created is another matter, told at once by the OSError of doing so.
+    Where another process holds it: calls `on_wait` once with the word for that process, and raises LockHeld after
+    `timeout_s`. A file that cannot be created is another matter, told at once by the OSError of doing so.
     """
-    end = time.monotonic() + patience_s
-    told = False
+    end = time.monotonic() + timeout_s
+    announced = False
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        state = _try(descriptor)
-        if state != "held" and _is(descriptor, path):
+        state = _try_lock(descriptor)
+        if state != "held" and _is_same_file(descriptor, path):
             break
         holder = _holder(descriptor)
         os.close(descriptor)
         if state != "held":
             continue  # the holder before us has removed the file: the next one counts
         if time.monotonic() > end:
-            raise Held(holder)
-        if not told:
-            told = True
-            waiting(holder)
-        time.sleep(_INTERVAL_S)
+            raise LockHeld(holder)
+        if not announced:
+            announced = True
+            on_wait(holder)
+        time.sleep(_POLL_INTERVAL_S)
     try:
         with contextlib.suppress(OSError):
             os.ftruncate(descriptor, 0)
@@ -53,7 +53,7 @@ def locked(path: str, patience_s: float, waiting: Callable[[str], None]) -> Iter
         os.close(descriptor)
 
 
-def _try(descriptor: int) -> str:
+def _try_lock(descriptor: int) -> str:
     """ "ours", "held" by another process, or "none": this file system has no locks."""
     try:
         if sys.platform == "win32":
@@ -67,11 +67,11 @@ def _try(descriptor: int) -> str:
 
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return "held" if error.errno in _HELD else "none"
+        return "held" if error.errno in _HELD_ERRNOS else "none"
     return "ours"
 
 
-def _is(descriptor: int, path: str) -> bool:
+def _is_same_file(descriptor: int, path: str) -> bool:
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except OSError:

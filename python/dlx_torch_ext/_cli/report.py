@@ -36,7 +36,7 @@ def collect() -> dict[str, Any]:
         "facts": _facts_of(facts),
         "settings": facts.settings.as_dict(),
         "findings": list(_findings(status, facts)),
-        "autoload": {"fired": _autoload.fired, "note": _autoload.why_not(facts)},
+        "autoload": {"fired": _autoload.fired, "note": _autoload.why_not_attached(facts)},
         "functions": functions(torch),
         "candidates": [_candidate(c) for c in status.candidates],
         "selftest": None,

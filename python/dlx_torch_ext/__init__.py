@@ -1,6 +1,7 @@
 """The DLPack C exchange API for every PyTorch, with the right stream on every accelerator.
 
-From torch 2.5 on `import torch` attaches by itself; `attach()` does it by hand. Importing this imports no torch.
+From torch 2.5 on, `import torch` calls this package, which then attaches a table; before that, call `attach()`.
+Importing this package does not import torch.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Where each public name lives. They are imported when first asked for: the entry point that torch calls at every
-# `import torch` lives in this package too, and pays for nothing it does not use.
+# The module of each public name. A name is imported when somebody first asks for it: `import torch` imports this
+# package too, for its entry point, and must not import modules that the entry point does not use.
 _MODULE_OF = {
     "Accepted": "_resolve",
     "AttachError": "_api",
@@ -71,5 +72,5 @@ def _version() -> str:
 
     try:
         return version("dlx-torch-ext")
-    except PackageNotFoundError:  # run from a source tree that nobody installed
+    except PackageNotFoundError:  # the package runs from a source tree and is not installed
         return "0+unknown"

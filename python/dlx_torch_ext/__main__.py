@@ -1,4 +1,4 @@
-"""`python -m dlx_torch_ext` is `dlx-torch`."""
+"""`python -m dlx_torch_ext` does the same as the command `dlx-torch`."""
 
 from __future__ import annotations
 

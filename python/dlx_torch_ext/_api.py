@@ -19,15 +19,17 @@ class AttachError(RuntimeError):
 
 
 def attach(prefer: str | None = None, strict: bool = False) -> Status:
-    """Makes sure that torch.Tensor has the best table there is, and says which.
+    """Puts the best table that is available on torch.Tensor, and returns which one torch.Tensor has then.
 
-    prefer: "upstream" keeps a torch's own table, "dlx" replaces it where one of our libraries fits; None takes
-    DLX_TORCH_PREFER, by default "upstream", and leaves a table of ours that is already there. Imports torch if it is
-    installed; asks no device, except where a CUDA or ROCm build and torch_npu are both installed.
+    prefer: "upstream" keeps torch's own table; "dlx" replaces it if one of our libraries fits. None means the value of
+    DLX_TORCH_PREFER, which is "upstream" by default, and keeps a table of ours that is attached already.
 
-    May be called any number of times from any thread. What cannot be attached is told by the Status; with strict=True
-    the lack of any table raises AttachError. ValueError for another `prefer`. RuntimeWarning, once, if tvm-ffi has seen
-    a tensor and will ignore the table.
+    Imports torch if it is installed. Asks no device, except where a CUDA or ROCm build of torch and torch_npu are both
+    installed. May be called any number of times, from any thread.
+
+    If no table can be attached, the Status says why; with strict=True that raises AttachError. Any other value of
+    `prefer` raises ValueError. If tvm-ffi has seen a tensor already and will ignore the table, there is a
+    RuntimeWarning, once in a process.
     """
     if prefer is not None and prefer not in PREFERENCES:
         raise ValueError(f'prefer={prefer!r} is neither "upstream" nor "dlx"')
@@ -40,15 +42,16 @@ def attach(prefer: str | None = None, strict: bool = False) -> Status:
 
 
 def status() -> Status:
-    """What table torch.Tensor has now, whose it is and why. Imports torch if it is installed; changes nothing else."""
+    """Which table torch.Tensor has now, whose it is, and why. Imports torch if it is installed; changes nothing
+    else."""
     return _status(*_facts.import_torch())
 
 
 def resolve(facts: Facts | None = None) -> Resolution:
-    """The decision and its trace; loads nothing and changes nothing.
+    """Which table `attach` would choose, with the reason for every candidate. Loads no library; changes nothing.
 
-    Without facts it reads those of this process, importing torch if it is installed, as if nothing of ours were
-    attached.
+    Without `facts` it imports torch, if it is installed, and reads the facts of this process as they are without a
+    table of ours.
     """
     if facts is None:
         facts = _attach.facts_without_ours(*_facts.import_torch())

@@ -1,4 +1,4 @@
-"""Puts a table on torch.Tensor and takes it off again, and is the only one that does."""
+"""Puts a table on torch.Tensor and removes it again. No other module changes torch.Tensor."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class _Attached(Record):
-    """What was put on `tensor_class`, and what of its own __dict__ that replaced; a name not in `replaced` was not
-    there."""
+    """What we put on `tensor_class`. `installed`: the attributes that we set. `replaced`: their values before, from the
+    class's own __dict__; it lacks the names that the class did not have there."""
 
     tensor_class: Any
     candidate: Candidate
@@ -28,19 +28,19 @@ class _Attached(Record):
     replaced: Mapping[str, object]
 
     def is_installed(self, name: str = CAPSULE_ATTRIBUTE) -> bool:
-        """Whether the class still holds what was put there under this name."""
+        """Whether the attribute `name` of the class is still the one that we set."""
         return name in self.installed and vars(self.tensor_class).get(name) is self.installed[name]
 
     def without_ours(self, name: str) -> object:
-        """What an attribute would read as if nothing of ours were there."""
+        """The value that the attribute `name` of the class would have without us."""
         if not self.is_installed(name):
             return getattr(self.tensor_class, name, None)
         return self.replaced.get(name, getattr(super(self.tensor_class, self.tensor_class), name, None))
 
 
-# Guarded by _lock. It is re-entrant because torch's own code runs while it is held, and may lead back here; torch is
-# never imported while it is held, because the import holds a lock of its own and ends here too, through the entry
-# point.
+# _lock guards the three variables below. It is re-entrant, because code of torch runs while we hold it and may call
+# this module again. We never import torch while we hold it, because that could deadlock: another thread that imports
+# torch holds Python's import lock and waits for _lock in our entry point.
 _lock = threading.RLock()
 _attached: _Attached | None = None
 _last_attempt: Resolution | None = None
@@ -48,7 +48,8 @@ _warned_too_late = False
 
 
 def attach_imported(torch: Any, problem: str = "", prefer: str | None = None) -> None:
-    """Does what `attach` does to a torch that is imported already, or to None, and describes nothing."""
+    """What `attach` does after it has imported torch: `torch` is the module, or None where `problem` says why there is
+    none."""
     with _lock:
         new = _attach_best(torch, problem, prefer)
     if new and "tvm_ffi" in sys.modules:
@@ -56,10 +57,10 @@ def attach_imported(torch: Any, problem: str = "", prefer: str | None = None) ->
 
 
 def detach() -> None:
-    """Restores what torch.Tensor held before `attach`. An attribute that somebody else has replaced since is left
-    alone.
+    """Gives torch.Tensor back the attributes that it had before `attach`. An attribute that somebody else has replaced
+    since then stays as it is.
 
-    The library stays loaded: consumers may keep the table for as long as the process lives.
+    The library stays loaded, because consumers may use its table until the process ends.
     """
     global _last_attempt
     with _lock:
@@ -68,7 +69,7 @@ def detach() -> None:
 
 
 def facts_without_ours(torch: Any, problem: str) -> Facts:
-    """The facts, with the table that torch.Tensor would have without us."""
+    """The facts about `torch`, with the table that torch.Tensor would have without us."""
     with _lock:
         if _attached is None or _attached.tensor_class is not getattr(torch, "Tensor", None):
             return _facts.read(torch, problem)
@@ -77,27 +78,27 @@ def facts_without_ours(torch: Any, problem: str) -> Facts:
 
 
 def decide(facts: Facts) -> Resolution:
-    """What an attempt to attach would do; loads nothing."""
+    """Which table an attempt to attach would choose. Loads no library."""
     return _resolve.resolve(facts, _variants.read_manifest(), _cache.built_for(facts))
 
 
 def snapshot(torch: Any, problem: str) -> tuple[Facts, Candidate | None, Resolution | None]:
-    """The facts without ours, the candidate that is on torch.Tensor now, if one of ours is, and the trace of the last
-    attempt to attach, if there was one; all at the same moment."""
+    """What `status` describes, all read at one moment: the facts without ours, the candidate of ours that is attached
+    now, and the result of the last attempt to attach; None where there is no such candidate or attempt."""
     with _lock:
         ours = _attached_to(torch)
         return facts_without_ours(torch, problem), None if ours is None else ours.candidate, _last_attempt
 
 
 def _attached_to(torch: Any) -> _Attached | None:
-    """What of ours is on this torch's Tensor now."""
+    """What we have on the Tensor of this `torch` now, or None."""
     if _attached is not None and _attached.tensor_class is getattr(torch, "Tensor", None) and _attached.is_installed():
         return _attached
     return None
 
 
 def _attach_best(torch: Any, problem: str, prefer: str | None) -> bool:
-    """Brings torch.Tensor to the first candidate that passes every check; True if that put a table on it."""
+    """Attaches the first candidate that passes every check. True if that put a new table on torch.Tensor."""
     global _last_attempt
     ours = _attached_to(torch)
     if ours is not None and prefer is None:
@@ -118,7 +119,8 @@ def _attach_best(torch: Any, problem: str, prefer: str | None) -> bool:
 def _first_that_passes(
     torch: Any, facts: Facts, resolution: Resolution
 ) -> tuple[Candidate | None, Library | None, Resolution]:
-    """The first accepted candidate that holds, its library if it has one to load, and the trace of how it went."""
+    """The first accepted candidate that also passes the checks, its library (None for a table that is there already),
+    and `resolution` with the reasons of those that failed."""
     candidates = list(resolution.candidates)
     reason = resolution.reason
     for index, candidate in enumerate(candidates):
@@ -133,9 +135,10 @@ def _first_that_passes(
 
 
 def load_and_check(torch: Any, facts: Facts, candidate: Candidate) -> Library | Rejected:
-    """The candidate's library after the three checks, in the order in which each makes the next one safe."""
+    """The candidate's library, if it passes the checks of _layout, _load and _selftest. Each check makes it safe to run
+    the next one."""
     assert facts.line is not None, "resolve accepts no library for a torch without a version"
-    # Where torch has its own table, this is never reached and need not be imported.
+    # Imported here, because a torch with a table of its own does not need them at `import torch`.
     from . import _layout, _load, _selftest
 
     problem = _layout.problem(torch, facts.line)
@@ -151,7 +154,7 @@ def load_and_check(torch: Any, facts: Facts, candidate: Candidate) -> Library | 
 
 def _install(tensor_class: Any, candidate: Candidate, library: Library) -> None:
     global _attached
-    from ._capsule import make_capsule  # only CPython has what it needs
+    from ._capsule import make_capsule  # works on CPython only
 
     installed: dict[str, object] = {CAPSULE_ATTRIBUTE: make_capsule(library.table)}
     if not hasattr(tensor_class, LEGACY_ATTRIBUTE):
@@ -182,7 +185,7 @@ def _warn_if_too_late(torch: Any) -> None:
     from . import _tvm_ffi
 
     global _warned_too_late
-    # The overlay refuses what torch's own table refuses, so it cannot be told apart by a refusal.
+    # The test needs a refusal that only our table gives. The overlay refuses as torch's own table does.
     ours = _attached_to(torch)
     if _warned_too_late or ours is None or ours.candidate.provider != "dlx":
         return

@@ -1,5 +1,8 @@
-"""The entry point in the group torch.backends: torch calls it at the end of `import torch`, and whatever it raises
-would end that import. So it raises nothing, and imports the rest of the package only when there is something to do."""
+"""The entry point in the group torch.backends, which torch calls at the end of `import torch`.
+
+An exception from it would make `import torch` fail, so it raises none. It imports the rest of the package only if there
+is something to attach.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ _FIRST_LINE_WITH_AUTOLOAD = (2, 5)
 
 fired = False
 failure = ""
-suspended = ""  # why the doctor wants nothing attached in its own process
+suspended = ""  # the reason why the doctor lets nothing be attached in its own process
 
 
 def autoload() -> None:
-    """Attaches, unless DLX_TORCH_AUTOLOAD=0 or DLX_TORCH_DISABLE=1. What goes wrong is kept for `status()`."""
+    """Attaches, unless DLX_TORCH_AUTOLOAD=0 or DLX_TORCH_DISABLE=1. `status()` reports an error that happens here."""
     global fired, failure
     fired = True
     try:
@@ -33,14 +36,13 @@ def autoload() -> None:
 
             attach_imported(sys.modules["torch"])
     except (KeyboardInterrupt, SystemExit):
-        raise  # the user's own wish to stop, which an import passes on
-    except BaseException as error:  # panics and cancellations are no Exception, and an import has to survive them too
+        raise  # the user wants the program to stop
+    except BaseException as error:  # not only Exception: an extension may raise a class of its own
         failure = f"{type(error).__name__}: {error}"
 
 
 def why_not_attached(facts: Facts) -> str:
-    """Why nothing was attached at `import torch`, in one line that says what to do; "" if the entry point ran to its
-    end."""
+    """Why the entry point attached nothing at `import torch`, and what to do, in one line; "" if it ran to its end."""
     if facts.settings.disable:
         return "DLX_TORCH_DISABLE is set"
     if not facts.settings.autoload:
@@ -68,6 +70,6 @@ def _is_registered() -> bool:
     import importlib.metadata
 
     points: Any = importlib.metadata.entry_points()
-    # Python 3.9 has a dict of lists here, later ones select.
+    # A dict of lists on CPython 3.9; newer ones have select().
     group = points.select(group=ENTRY_POINT_GROUP) if hasattr(points, "select") else points.get(ENTRY_POINT_GROUP, ())
     return any(point.value == ENTRY_POINT for point in group)

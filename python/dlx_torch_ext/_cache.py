@@ -1,7 +1,7 @@
-"""Libraries built on this machine: where they lie, what they are called, which of them serve the torch at hand.
+"""The libraries that `dlx-torch build` made on this machine: their folder, their names, and which are for this torch.
 
-The name of a file is its whole identity, so that environments can share a folder: backend, torch's full version, C++
-ABI, platform and the state of the sources. A name that fits is no promise; whoever opens the file checks it.
+The name of a file says all that the library depends on: backend, torch's full version, C++ ABI, platform and the state
+of the sources. So several environments can use one folder. The name alone proves nothing: `_load` checks the file.
 """
 
 from __future__ import annotations
@@ -25,30 +25,31 @@ _SAFE_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.+")
 
 
 def folder(settings: Settings) -> str:
-    """The cache: DLX_TORCH_CACHE_DIR, or dlx-torch-ext in the user's cache folder; "" where there is no such place."""
+    """The folder of the built libraries: DLX_TORCH_CACHE_DIR, else dlx-torch-ext in the user's cache folder. "" if
+    there is no home directory."""
     if settings.cache_dir:
         return settings.cache_dir
     parent = os.environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(parent):  # to be ignored then, says the XDG specification
+    if not os.path.isabs(parent):  # the XDG specification says to ignore it then
         parent = os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(parent, "dlx-torch-ext") if os.path.isabs(parent) else ""
 
 
 def file_name(facts: Facts, backend: str) -> str:
-    """What the library for this torch and `backend` is called, made of the sources here."""
+    """The file name of a library for this torch and `backend`, built from the sources here."""
     stem, dot, suffix = library_file(backend, facts.system).rpartition(".")
     return f"{stem}-{_identity(facts)}-{revision()}{dot}{suffix}"
 
 
 def built_for(facts: Facts) -> tuple[Variant, ...]:
-    """The libraries in the cache for exactly this torch, made of the sources here. Never raises; opens none."""
+    """The built libraries for exactly this torch, from the sources here. Never raises; opens no library."""
     cache = folder(facts.settings)
     try:
         names = set(os.listdir(cache)) if cache else set()
     except OSError:
         return ()
     if not any(_identity(facts) in name for name in names):
-        return ()  # the sources need not be read
+        return ()  # and the sources, which the names depend on, are not read
     found = ((backend, file_name(facts, backend)) for backend in BACKENDS)
     return tuple(
         Variant(facts.torch, facts.cxx11_abi, backend, "built", os.path.join(cache, name))
@@ -58,8 +59,8 @@ def built_for(facts: Facts) -> tuple[Variant, ...]:
 
 
 def source_folder() -> str:
-    """The folder with the sources of the libraries: the checkout that the package runs from (an editable installation),
-    else the package's own `_src`. "" where there is neither."""
+    """The folder with the sources of the libraries: the checkout, if the package runs from one (an editable
+    installation), else the package's own `_src`. "" if there is neither."""
     entries = [os.path.abspath(entry) for entry in sys.modules[__package__].__path__]
     checkouts = [
         os.path.dirname(os.path.dirname(e)) for e in entries if os.path.basename(os.path.dirname(e)) == "python"
@@ -72,11 +73,11 @@ def source_folder() -> str:
 
 @functools.lru_cache(maxsize=1)
 def revision() -> str:
-    """The state of the sources: 12 hexadecimal digits over their names and contents; "" where there are none."""
+    """The state of the sources: 12 hexadecimal digits of a hash of their names and contents; "" without sources."""
     root = source_folder()
     if not root:
         return ""
-    import hashlib  # where nothing was built here, `import torch` does not pay for it
+    import hashlib  # imported here: `import torch` needs it only if a library was built here
 
     total = hashlib.sha256()
     for file in sorted(_source_files(root)):
@@ -100,5 +101,5 @@ def _identity(facts: Facts) -> str:
 
 
 def _safe_version(version: str) -> str:
-    """`version` in letters that every file system keeps apart, one spelling for each version."""
+    """`version` for a file name. Two versions never give the same name, even if the file system takes A for a."""
     return "".join(c if c in _SAFE_CHARACTERS else "".join(f"_{byte:02x}" for byte in c.encode()) for c in version)

@@ -1,16 +1,16 @@
-"""Makes and reads the capsule that carries a table. Needs CPython's C API, so it is imported only on CPython."""
+"""Makes and reads the PyCapsule that holds a table. Uses CPython's C API, so it is imported on CPython only."""
 
 from __future__ import annotations
 
 import ctypes
 from typing import Any
 
-# A capsule keeps the pointer to its name, not a copy. torch.Tensor outlives this module at interpreter exit, so the
-# name gets a reference that is never given back.
+# A capsule keeps a pointer to its name, not a copy. At interpreter exit torch.Tensor may live longer than this module,
+# so this adds a reference to the name that nobody ever removes.
 _CAPSULE_NAME = b"dlpack_exchange_api"
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(_CAPSULE_NAME))
 
-# Prototypes: setting argtypes on ctypes.pythonapi's functions would change them for everybody in the process.
+# Functions of our own, because setting argtypes on those of ctypes.pythonapi would change them for the whole process.
 _capsule_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi)
 )
@@ -23,12 +23,12 @@ _capsule_get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctyp
 
 
 def make_capsule(address: int) -> object:
-    """A capsule around the table at `address`, without destructor: the table must live as long as the process."""
+    """A capsule with the table at `address`. It has no destructor: the table must live as long as the process."""
     return _capsule_new(address, _CAPSULE_NAME, None)
 
 
 def table_address(value: Any) -> int:
-    """The address of the table that `value`, a capsule or the legacy integer, stands for; 0 if it stands for none."""
+    """The address of the table in `value`, a capsule or the legacy integer; 0 if `value` is neither."""
     if isinstance(value, int):
         plausible = value > 0xFFFF and value % ctypes.alignment(ctypes.c_void_p) == 0
         return value if plausible else 0

@@ -1,4 +1,4 @@
-"""DLPack's words: the names of the attributes, and its C structures as ctypes sees them."""
+"""DLPack's names and structures: the attributes on torch.Tensor, and the C structures for ctypes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ctypes
 
 VERSION = (1, 3)
 
-# On torch.Tensor: the capsule DLPack 1.3 names, and the integer that consumers looked for before it.
+# Attributes of torch.Tensor: the capsule of DLPack 1.3, and the integer that consumers looked for before that.
 CAPSULE_ATTRIBUTE = "__dlpack_c_exchange_api__"
 LEGACY_ATTRIBUTE = "__c_dlpack_exchange_api__"
 
@@ -60,11 +60,11 @@ class DLPackExchangeAPI(ctypes.Structure):
     ]
 
 
-# The five functions, in the table's order, behind its version and prev_api.
+# The five functions in the order of the table. Its version and prev_api come before them.
 FUNCTIONS = tuple(field[0] for field in DLPackExchangeAPI._fields_[2:])
 
 
 def function_addresses(table: int) -> dict[str, int]:
-    """The address of each of the five functions of the table at address `table`; 0 where the table has none."""
+    """The addresses of the five functions of the table at address `table`; 0 for a function that it lacks."""
     api = DLPackExchangeAPI.from_address(table)
     return {name: getattr(api, name) or 0 for name in FUNCTIONS}

@@ -1,5 +1,4 @@
-"""Looks at an ELF file before the loader does: a truncated one can kill the process inside dlopen instead of failing
-there."""
+"""Checks an ELF file before the loader opens it: for a truncated file dlopen may not fail, but kill the process."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ _MACHINES = {"x86_64": 62, "aarch64": 183}
 
 
 def problem(path: str, machine: str) -> str:
-    """Why the file at `path` is no whole shared library for `machine`, or "". Raises OSError if it cannot be read."""
+    """Why the file at `path` is not a complete shared library for `machine`, or "". OSError if it cannot be read."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         header = file.read(_EHDR.size)
@@ -43,7 +42,8 @@ def problem(path: str, machine: str) -> str:
 
 
 def _entries(file: BinaryIO, layout: struct.Struct, offset: int, count: int) -> list[tuple[int, ...]]:
-    """The whole entries that are there; a table cut short is seen by the caller, from its own end."""
+    """The complete entries in the file. Where a table is cut off, its last entry is missing; the caller, which knows
+    where the table ends, notices that."""
     file.seek(offset)
     data = file.read(count * layout.size)
     return list(layout.iter_unpack(data[: len(data) - len(data) % layout.size]))

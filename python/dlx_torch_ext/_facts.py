@@ -1,5 +1,4 @@
-"""Reads the facts a decision needs, from the interpreter, from torch and from the environment, and never from a
-device."""
+"""Reads the facts that a decision needs, from Python, from torch and from the environment. Asks no device."""
 
 from __future__ import annotations
 
@@ -15,13 +14,14 @@ from ._record import Record
 from ._release import Release, parse
 from ._settings import Settings, read_settings
 
-# An accelerator build has one of these in torch.version; which one is set says what it was built for.
+# Attributes of torch.version. The one that is not None says which backend this torch was built for.
 _VERSION_ATTRIBUTES = (("cuda", "cuda"), ("hip", "rocm"), ("xpu", "xpu"))
 
 
 class Table(Record):
-    """A table on torch.Tensor that is not ours: "upstream" (torch's own) or "foreign", and the library it lives in
-    (None where the platform cannot tell). `address` is 0 if the attribute holds something that is no table."""
+    """A table on torch.Tensor that is not ours. `provider`: "upstream" (torch's own) or "foreign" (another package's).
+    `address`: 0 if the attribute holds something else than a table. `library`: the library that holds its functions,
+    None if the system cannot tell."""
 
     provider: str
     address: int
@@ -33,8 +33,8 @@ def _never() -> bool:
 
 
 class Facts(Record):
-    """Everything `resolve` looks at. Plain data, except `cuda_active`: the one question that may reach a device. It is
-    asked only where a CUDA or ROCm build and torch_npu are both present."""
+    """All that `resolve` uses. Plain data, except `cuda_active`, a function that may ask a device: it is called only
+    where a CUDA or ROCm build of torch and torch_npu are both installed."""
 
     torch: str | None = None
     torch_problem: str = ""
@@ -54,22 +54,22 @@ class Facts(Record):
 
     @property
     def platform(self) -> str:
-        """`linux-x86_64`, `macos-arm64`, `windows-x64`: the words of the manifest."""
+        """`linux-x86_64`, `macos-arm64` or `windows-x64`, as in the manifest."""
         return f"{self.system}-{self.machine}"
 
     @property
     def line(self) -> tuple[int, int] | None:
-        """torch's x.y as numbers, also where it is not a release."""
+        """The release line of torch as numbers, (2, 9). A nightly or vendor build has one too."""
         return self.release.line
 
     @property
     def npu(self) -> bool:
-        """Whether torch_npu counts: it is installed, and this is Linux, the only system Ascend has."""
+        """Whether torch_npu is installed on Linux, the only system that Ascend supports."""
         return self.torch_npu is not None and self.system == "linux"
 
 
 def import_torch() -> tuple[Any, str]:
-    """torch, imported as a user would, or None and why not. No torch is a fact here, not an error."""
+    """torch, imported as a user does it, and ""; or None and why there is none. Raises nothing if there is none."""
     try:
         import torch
     except ModuleNotFoundError as error:
@@ -78,17 +78,17 @@ def import_torch() -> tuple[Any, str]:
         return None, f"torch does not import: {_first_line(error)}"
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # torch runs other packages' code at import; whatever they raise is a fact
+    except BaseException as error:  # `import torch` runs code of other packages, which may raise anything
         return None, f"torch does not import: {_first_line(error)}"
     return torch, ""
 
 
 def read(torch: Any = None, problem: str = "", tensor_attributes: Any = None) -> Facts:
-    """The facts about `torch`, or about an environment without one (`problem` says why). Imports neither torch nor
-    torch_npu.
+    """The facts about the module `torch`, or about a Python without torch, where `problem` says why there is none.
+    Imports neither torch nor torch_npu. Never raises for something that `torch` lacks.
 
-    `tensor_attributes` maps the names of the two attributes to what torch.Tensor would hold without us; by default,
-    what it holds. Never raises for what a torch lacks.
+    `tensor_attributes` maps the names of the two attributes for tables to the values that torch.Tensor would have
+    without us. By default they are read from torch.Tensor.
     """
     npu_version = _torch_npu_version()
     facts: dict[str, Any] = {
@@ -119,12 +119,13 @@ def read(torch: Any = None, problem: str = "", tensor_attributes: Any = None) ->
 
 
 def detect_backend(torch: Any) -> str:
-    """The accelerator `torch` can use now: "cuda", "rocm", "torch_npu" or "cpu".
+    """The backend that the module `torch` can use now: "cuda", "rocm", "torch_npu" or "cpu".
 
-    CUDA's interface is asked first: `torch.version` says whether it stands for CUDA or ROCm, and where it says neither,
-    for CUDA. Then torch_npu, on Linux only. This asks for devices, which may initialise a driver: it is for people and
-    for builds. `resolve` goes by what torch was built for. Takes the torch module; a missing part of it counts as not
-    there.
+    First asks torch.cuda, which serves CUDA and ROCm: `torch.version` says which; if it says neither, it is CUDA. Then
+    asks torch.npu, on Linux only. A part that `torch` lacks counts as not available.
+
+    This asks for devices, which may initialise a driver: use it by hand or to build. `resolve` does not ask, but uses
+    the backend that torch was built for.
     """
     if is_available(torch, "cuda"):
         version = getattr(torch, "version", None)
@@ -137,7 +138,7 @@ def detect_backend(torch: Any) -> str:
 
 
 def is_available(torch: Any, interface: str) -> bool:
-    """Whether torch.<interface> exists and says that it is available; an interface that fails is not."""
+    """Whether torch.<interface> exists and says that it is available. False if asking raises an exception."""
     try:
         return bool(getattr(torch, interface).is_available())
     except Exception:
@@ -145,7 +146,7 @@ def is_available(torch: Any, interface: str) -> bool:
 
 
 def system() -> str:
-    """The system's name, "linux", "macos" or "windows"; any other as Python calls it."""
+    """The name of this system: "linux", "macos" or "windows"; else Python's name for it."""
     return {"darwin": "macos", "win32": "windows"}.get(sys.platform, sys.platform)
 
 
@@ -168,7 +169,7 @@ def _torch_npu_version() -> str | None:
             spec = importlib.util.find_spec("torch_npu")
         except (ImportError, ValueError):
             return None
-        if spec is None or spec.origin is None:  # without an origin it is a folder that happens to have the name
+        if spec is None or spec.origin is None:  # a folder of that name, but not a package
             return None
     version = getattr(module, "__version__", None)
     if version is None:
@@ -180,7 +181,7 @@ def _torch_npu_version() -> str | None:
 
 
 def _cxx11_abi(torch: Any) -> bool | None:
-    # Only libstdc++ has two ABIs. Elsewhere the rows with the newer one stand for the only one there is.
+    # Only libstdc++ has two ABIs. On other systems there is one, and the rows with cxx11_abi = True are for it.
     if system() != "linux":
         return True
     asked = getattr(torch, "compiled_with_cxx11_abi", None)
@@ -193,7 +194,7 @@ def _backend(torch: Any) -> str:
     for attribute, backend in _VERSION_ATTRIBUTES:
         if getattr(version, attribute, None) is not None:
             return backend
-    # Some builds leave torch.version without these names; the C extension still knows.
+    # Some builds have no such names in torch.version, but their C extension knows.
     return "cuda" if getattr(getattr(torch, "_C", None), "_has_cuda", False) else "cpu"
 
 

@@ -1,7 +1,6 @@
-"""Checks that tensors of this torch lie in memory as its release says. Reads only; comes before the first call of a
-library.
+"""Checks that tensors of this torch have the memory layout of its release line. Only reads, and calls no library.
 
-A library compiled for another layout does not fail, it corrupts memory; so nothing of it runs before this holds.
+This check comes first, because a library that was compiled for another layout does not fail: it corrupts memory.
 """
 
 from __future__ import annotations
@@ -13,14 +12,15 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-# What a tensor object holds behind PyObject: a MaybeOwned<Tensor> and a word before it up to 2.9, a Tensor since.
+# A tensor object is PyObject and then, up to torch 2.9, one word and a MaybeOwned<Tensor>; since 2.10 it is a Tensor.
+# For each: the bytes behind PyObject, and the offset of the TensorImpl pointer in them.
 _FIRST_LINE_WITH_TENSOR = (2, 10)
 _MAYBE_OWNED = (32, 8)
 _TENSOR = (24, 0)
 
 
 def problem(torch: Any, line: tuple[int, int]) -> str:
-    """Why the layout is not the one of torch `line`, or "". Never raises."""
+    """Why tensors of `torch` do not have the layout of this release line, or "". Never raises."""
     try:
         return _layout_problem(torch, line)
     except Exception as error:
@@ -44,10 +44,13 @@ def _layout_problem(torch: Any, line: tuple[int, int]) -> str:
 
 
 def _tensor_class_of_libtorch(torch: Any) -> int | None:
-    """What libtorch_python's THPVariableClass points to. Where the loader searches dependencies, the extension module
-    that is loaded already leads to the very library in use, wherever a distribution put it."""
+    """The address of the class that THPVariableClass, a variable of libtorch_python, points to.
+
+    On Linux and macOS the loader also searches the libraries that torch._C depends on. So this finds the
+    libtorch_python that is in use, wherever a distribution has put it.
+    """
     library, name = torch._C.__file__, "THPVariableClass"
-    if sys.platform == "win32":  # where the names of C++ variables are decorated too
+    if sys.platform == "win32":  # it does not search them, and decorates the names of C++ variables
         library = os.path.join(os.path.dirname(torch.__file__), "lib", "torch_python.dll")
         name = "?THPVariableClass@@3PEAU_object@@EA"
     return ctypes.c_void_p.in_dll(ctypes.PyDLL(library), name).value
@@ -55,8 +58,8 @@ def _tensor_class_of_libtorch(torch: Any) -> int | None:
 
 @contextlib.contextmanager
 def plain_tensors(torch: Any) -> Iterator[None]:
-    """Tensors made inside are plain ones, whatever the caller is in: FakeTensorMode, a default device, a torch.func
-    transform."""
+    """Tensors that are made inside the block are plain ones, even if the caller uses FakeTensorMode, a default device
+    or a torch.func transform."""
     with contextlib.ExitStack() as stack:
         for guard in ("DisableTorchFunction", "_DisableTorchDispatch", "_DisableFuncTorch"):
             if hasattr(torch._C, guard):

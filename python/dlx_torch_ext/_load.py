@@ -1,5 +1,4 @@
-"""Opens libraries, and is the only one that does. A library is compared with the torch at hand before anything of it is
-used."""
+"""Opens libraries; no other module does. Compares a library with this torch before it uses its table."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from ._facts import Facts
 from ._record import Record
 from ._resolve import LIBRARY_VARIABLE, Candidate, Rejected
 
-# The number of the C interface in dlx/dlx_torch.h; it changes with that header, never with the package's version.
+# DLX_TORCH_ABI, the number of the C interface in dlx/dlx_torch.h. It is not the version of the package.
 INTERFACE = 1
 
 
@@ -31,21 +30,21 @@ class _BuildInfo(ctypes.Structure):
 
 
 class Library(Record):
-    """A library that passed. `table` is the address of its exchange table, alive as long as the process."""
+    """A library that fits. `table`: the address of its exchange table, which lives as long as the process."""
 
     path: str
     version: str
     table: int
 
 
-# Handles stay here for good: torch.Tensor, and consumers that cached the table, point into these libraries.
+# Never closed: torch.Tensor and consumers that keep the table point into these libraries.
 _handles: dict[str, ctypes.PyDLL] = {}
 
 
 def load(candidate: Candidate, facts: Facts) -> Library | Rejected:
-    """Opens the candidate's library and compares it with `facts`. Never raises. Nothing of torch is called.
+    """Opens the candidate's library and compares it with `facts`. Never raises. Calls nothing of torch.
 
-    The caller has checked torch's layout; the library stays loaded whatever the answer.
+    Call it after the check of torch's layout. The library stays loaded even if it does not fit.
     """
     path = os.path.abspath(candidate.library or "")
     try:
@@ -58,7 +57,7 @@ def load(candidate: Candidate, facts: Facts) -> Library | Rejected:
 
 
 def _open_and_compare(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
-    os.stat(path)  # the loader's own words for a missing file differ from one system to the next
+    os.stat(path)  # raises FileNotFoundError; the loader says this in other words on each system
     if path not in _handles:
         problem = _elf.problem(path, facts.machine) if facts.system == "linux" else ""
         if problem:
@@ -85,7 +84,7 @@ def _open_and_compare(path: str, candidate: Candidate, facts: Facts) -> Library 
 
 
 def _table_argument(candidate: Candidate, facts: Facts) -> ctypes.c_uint32 | ctypes.c_void_p:
-    """What a table is made from: the size of PyObject, or, for an overlay, torch's own table."""
+    """What the library needs to make its table: the size of PyObject or, for an overlay, torch's own table."""
     if candidate.provider == "overlay":
         return ctypes.c_void_p(facts.table.address if facts.table else None)
     return ctypes.c_uint32(object.__basicsize__)
@@ -98,7 +97,7 @@ def _remedy(candidate: Candidate) -> str:
 
 
 def _build_info_problem(address: int | None, candidate: Candidate, facts: Facts) -> str:
-    """Why the library described at `address` does not belong to this torch, or ""."""
+    """Why the library whose build info is at `address` does not fit this torch, or ""."""
     if not address:
         return "does not say what it was built for"
     info = _BuildInfo.from_address(address)
@@ -107,7 +106,7 @@ def _build_info_problem(address: int | None, candidate: Candidate, facts: Facts)
     backend = (info.backend or b"").decode(errors="replace")
     if backend != candidate.backend:
         return f"was built for {backend or 'no backend'}, needed here is {candidate.backend}"
-    # The overlay holds no torch symbol and belongs to no torch release.
+    # The overlay uses no symbol of torch, so it fits every release line.
     if candidate.provider != "overlay":
         if (info.torch_major, info.torch_minor) != facts.line:
             return f"was built for torch {info.torch_major}.{info.torch_minor}, here is {facts.torch}"
@@ -117,8 +116,8 @@ def _build_info_problem(address: int | None, candidate: Candidate, facts: Facts)
 
 
 def _exact_version_problem(handle: ctypes.PyDLL, candidate: Candidate, facts: Facts) -> str:
-    """A library built for one torch alone belongs to no other, whatever its file is called; one for a whole release
-    line is not taken for one that was built here."""
+    """Why the library is for another version of torch, or "". Only libraries of `dlx-torch build` name one version; the
+    name of their file may be wrong. Where such a library is needed, one for a whole release line does not do."""
     built_for = getattr(handle, "dlx_torch_built_for", None)
     if built_for is not None:
         built_for.argtypes, built_for.restype = [], ctypes.c_char_p

@@ -1,26 +1,26 @@
-"""Reads a torch version string: which release line it belongs to, and whether it is a release of PyTorch at all."""
+"""Reads a version of torch: its release line, and whether it is a release of PyTorch."""
 
 from __future__ import annotations
 
 from ._record import Record
 
-# The tags PyTorch's own builds carry: one of these, or cu or rocm and a number, then what may follow. Anything else was
-# built by somebody else, from sources that may have been changed: two builds of one x.y may then differ in their
-# headers, and a library compiled for one corrupts memory in the other.
+# PyTorch's own builds have one of these local tags, or cu or rocm with a number; some have one of the suffixes too. A
+# torch with any other tag was built by somebody else, perhaps from changed sources: its headers may differ from those
+# of the release, and then a library for the release corrupts memory.
 _LOCAL_TAGS = ("cpu", "xpu")
 _TAG_SUFFIXES = ("cxx11.abi", "with.pypi.cudnn")
 
 
 class Release(Record):
-    """`line` is the leading (x, y), None where there is none; `problem` says why this is no release, empty where it
-    is one."""
+    """`line`: the release line, (2, 9), None if the version does not start with one. `problem`: why this is not a
+    release of PyTorch; "" if it is one."""
 
     line: tuple[int, int] | None
     problem: str = ""
 
 
 def parse(version: str) -> Release:
-    """Reads `version` as torch prints it; never raises."""
+    """Reads torch.__version__. Never raises."""
     public, plus, local = version.strip().partition("+")
     parts = public.split(".")
     if not (len(parts) > 1 and parts[0].isdecimal() and parts[1].isdecimal()):

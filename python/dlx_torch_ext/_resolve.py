@@ -1,4 +1,4 @@
-"""The decision: a pure function from facts and a manifest to an ordered list of candidates, each with its reason."""
+"""Decides which table torch.Tensor gets: a pure function that gives each candidate a verdict with its reason."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _REMEDY = "upgrade dlx-torch-ext, or run `dlx-torch build`"
 
 
 class Accepted(Record):
-    """The candidate fits; `reason` says by which rule."""
+    """The candidate fits; `reason` says why."""
 
     reason: str
 
 
 class Rejected(Record):
-    """The candidate does not fit; `reason` says why, and what would help where something would."""
+    """The candidate does not fit; `reason` says why and, if something can be done, what."""
 
     reason: str
 
@@ -32,9 +32,9 @@ Verdict = Union[Accepted, Rejected]
 
 
 class Candidate(Record):
-    """One table that torch.Tensor could have. `provider`: "dlx", "overlay", "upstream" or "foreign". `library` is the
-    path of what would be loaded, or of the library that holds a table already there. `exact`: it was built here, and
-    has to say that it was built for exactly this torch."""
+    """A table that torch.Tensor could have. `provider`: "dlx", "overlay", "upstream" or "foreign". `library`: the path
+    of the library to load, or of the library that holds a table which is there already. `exact`: `dlx-torch build` made
+    the library, which then must say that it is for exactly this torch."""
 
     name: str
     provider: str
@@ -45,8 +45,7 @@ class Candidate(Record):
 
 
 class Resolution(Record):
-    """`candidates` in the order of preference; the first accepted one is the decision. `reason` says why that one, or
-    why none."""
+    """`candidates`, the best one first: the first accepted one is the decision. `reason`: why that one, or why none."""
 
     candidates: tuple[Candidate, ...]
     reason: str
@@ -73,9 +72,9 @@ class Resolution(Record):
 
 
 def resolve(facts: Facts, manifest: Manifest, built: Sequence[Variant] = ()) -> Resolution:
-    """Decides; loads nothing. `built` are the libraries the user built for exactly this torch.
+    """Decides, and loads no library. `built`: the libraries that the user has built for exactly this torch.
 
-    A candidate accepted here may still fail when it is loaded: then the next accepted one is tried.
+    An accepted candidate may still fail when it is loaded. Then `_attach` tries the next accepted one.
     """
     stop = _why_nothing_to_decide(facts)
     if stop:
@@ -91,9 +90,10 @@ def resolve(facts: Facts, manifest: Manifest, built: Sequence[Variant] = ()) -> 
 
 
 def wanted_backend(facts: Facts) -> str:
-    """The only backend that may serve this torch: what it was built for, or torch_npu where that is installed on Linux.
+    """The only backend that fits this torch: the one that it was built for, or torch_npu if that is installed on Linux.
 
-    A CUDA or ROCm build beside torch_npu is the one case that asks whether a device is there; those two keep priority.
+    If a CUDA or ROCm build of torch and torch_npu are both installed, this asks for a CUDA or ROCm device. If there is
+    one, it comes before the NPU.
     """
     if not facts.npu or (facts.backend in ("cuda", "rocm") and facts.cuda_active()):
         return facts.backend
@@ -107,7 +107,7 @@ def _why_nothing_to_decide(facts: Facts) -> str:
 
 
 def why_unusable(facts: Facts) -> str:
-    """Why no library, shipped or built, can serve this torch on this Python, or ""."""
+    """Why no library at all fits this torch and this Python, or ""."""
     if facts.torch is None:
         return facts.torch_problem
     if facts.line is not None and facts.line < OLDEST_LINE:
@@ -131,7 +131,7 @@ def _named_library(facts: Facts) -> Iterator[Candidate]:
 
 
 def _overlay_variants(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:
-    """The table for a torch that has one of its own and runs on Ascend: torch's functions with NPU's replaced."""
+    """The overlay, for a torch that has a table of its own and runs on Ascend."""
     if not (facts.npu and facts.table is not None and facts.table.provider == "upstream"):
         return
     shipped = [v for v in manifest.variants if v.serves == "overlay" and manifest.platform == facts.platform]
@@ -163,7 +163,7 @@ def _row_variants(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:
 
 
 def _why_rejected(facts: Facts, manifest: Manifest, variant: Variant) -> str:
-    """Why `variant` does not serve, or "". What needs no question to a device comes first."""
+    """Why `variant` does not fit, or "". Last comes the backend, which may have to ask a device."""
     if manifest.platform != facts.platform:
         return f"for {manifest.platform}, this is {facts.platform}"
     if facts.release.problem:
@@ -200,7 +200,7 @@ def _built_here(facts: Facts, built: Sequence[Variant]) -> Iterator[Candidate]:
 
 
 def _why_none(facts: Facts, manifest: Manifest) -> str:
-    """The one thing that stands in the way, said so that it tells what to do."""
+    """Why no candidate was accepted, and what to do."""
     if facts.release.problem:
         return f"{facts.release.problem}, and no library was built for exactly this torch: `dlx-torch build` does it"
     if manifest.problem:

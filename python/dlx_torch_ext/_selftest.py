@@ -1,6 +1,6 @@
-"""Tries a table on CPU tensors before anybody else does: what it exports, what it takes back, what it refuses.
+"""Tries a table on a CPU tensor before any consumer uses it: an export, an import, a refusal and the stream.
 
-Everything goes through the table, as a consumer would; no device is asked.
+It calls the functions of the table as a consumer does. It asks no device.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 _SHAPE, _STRIDES, _OFFSET = (2, 3), (12, 2), 5
 
-# Whatever a failing table may still hold on to: freeing it could let a late deleter run into freed memory.
+# What a table may still use after a failed test. It is never freed, because a deleter may run late and read it.
 _kept_alive: list[Any] = []
 
 
@@ -36,10 +36,10 @@ class _Failed(Exception):
 
 
 def problem(torch: Any, table: int, *, ours: bool) -> str:
-    """What is wrong with the table at address `table`, or "". Never raises; leaves no exception and no reference
-    behind.
+    """What is wrong with the table at address `table`, or "". Never raises. Afterwards no exception is set and no
+    reference is left.
 
-    `ours`: the table's errors are our own, so their kind is checked too.
+    `ours`: the table is one of ours, so the type of its exceptions is checked too.
     """
     api = DLPackExchangeAPI.from_address(table)
     try:
@@ -101,8 +101,8 @@ def _export_function(api: Any) -> Callable[[Any, int], int]:
 
 
 def _test_round_trip(api: Any, torch: Any, view: Any) -> None:
-    """Out with a deleter of the table's, and back in with a counting one around it: each runs once, with the last
-    view."""
+    """Exports a tensor and imports it again, with a deleter of ours that counts its calls in place of the table's own.
+    Each deleter has to run once, ours when the last view of the imported tensor is gone."""
     address = ctypes.c_void_p()
     export_managed = _FROM_PY_OBJECT(api.managed_tensor_from_py_object_no_sync)
     references = sys.getrefcount(view)
@@ -122,12 +122,12 @@ def _test_round_trip(api: Any, torch: Any, view: Any) -> None:
     import_function = _TO_PY_OBJECT(api.managed_tensor_to_py_object_no_sync)
     _expect_success("managed_tensor_to_py_object_no_sync", import_function(ctypes.addressof(wrapper), back))
     tensor = back.value
-    ctypes.pythonapi.Py_DecRef(ctypes.py_object(tensor))  # `back` took over no reference; the function gave one
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(tensor))  # the function gave us a reference, which `back` does not drop
     back.value = None
     _expect("the type of an imported tensor", type(tensor), torch.Tensor)
     _expect("data of an imported tensor", tensor.data_ptr(), view.data_ptr())
     _expect("shape of an imported tensor", (tuple(tensor.shape), tensor.stride()), (tuple(view.shape), view.stride()))
-    second = tensor.data  # shares the memory, by the shortest way
+    second = tensor.data  # a second view of the same memory
     del tensor
     _expect("the deleters run while a view lives", deleted, [])
     del second

@@ -1,4 +1,7 @@
-"""Tells whether tvm-ffi has already met a tensor: it asks a type for its table once, and never again on that thread."""
+"""Finds out whether tvm-ffi saw a tensor before our table was attached.
+
+tvm-ffi looks for the table of a type only once on each thread, and keeps what it found.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,11 @@ TOO_LATE_WARNING = (
 
 
 def ignores_our_table(torch: Any) -> bool:
-    """Whether tvm-ffi goes another way than through our table, just attached, on this thread. Any doubt is a no.
+    """Whether tvm-ffi, on this thread, does not use the table that we have just attached. False if this cannot be found
+    out.
 
-    A conjugate view is refused by our table in words of our own, while the other ways let it pass or fail in other
-    words.
+    Gives tvm-ffi a conjugate view. Our table refuses it with an error that begins with "dlx-torch:"; without our table,
+    tvm-ffi accepts it or fails with another error.
     """
     module = sys.modules.get("tvm_ffi")
     if module is None or getattr(module.__spec__, "_initializing", False):

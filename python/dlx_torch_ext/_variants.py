@@ -1,4 +1,4 @@
-"""What libraries this installation has: their names, and the manifest that the build wrote."""
+"""The libraries of this installation: their names, and the manifest that lists them, which the build wrote."""
 
 from __future__ import annotations
 
@@ -15,29 +15,32 @@ SERVES = ("default", "prefer", "overlay")
 
 
 def library_file(backend: str, system: str) -> str:
-    """The file name of a backend's library; `system` is "linux", "macos" or "windows". Build, packaging and load agree
-    here."""
+    """The file name of the library for `backend`; `system` is "linux", "macos" or "windows". The build, the packaging
+    and the loader all use this function."""
     prefix, suffix = {"windows": ("", ".dll"), "macos": ("lib", ".dylib")}.get(system, ("lib", ".so"))
     return f"{prefix}dlx_torch_{backend}{suffix}"
 
 
 def row_directory(torch: str | None, cxx11_abi: bool | None) -> str:
-    """The directory of a row, a Python identifier: `torch2_9_cxx11`; `overlay` where no torch release is meant."""
+    """The directory of a row, a Python identifier: `torch2_9_cxx11`. `overlay` if `torch` is None."""
     if torch is None:
         return "overlay"
     return f"torch{torch.replace('.', '_')}_{'cxx11' if cxx11_abi else 'cxx98'}"
 
 
 def human_name(torch: str | None, cxx11_abi: bool | None, backend: str) -> str:
-    """The name people read: `torch2.9-cxx11-cuda`, `overlay-torch_npu`."""
+    """The name that people see: `torch2.9-cxx11-cuda`, `overlay-torch_npu`."""
     if torch is None:
         return f"overlay-{backend}"
     return f"torch{torch}-{'cxx11' if cxx11_abi else 'cxx98'}-{backend}"
 
 
 class Variant(Record):
-    """One library: the torch x.y and C++ ABI it was compiled for (None: any torch), its backend, whom it serves, where
-    it is. One that was built here serves "built", and its torch is the full version."""
+    """One library. `torch` and `cxx11_abi`: the release line ("2.9") and C++ ABI that it was compiled for, None for the
+    overlay, which fits any torch. `serves`: one of SERVES, as in variants.toml.
+
+    A library of `dlx-torch build` has the full version as `torch`, and `serves` is "built".
+    """
 
     torch: str | None
     cxx11_abi: bool | None
@@ -51,8 +54,7 @@ class Variant(Record):
 
 
 class Manifest(Record):
-    """The variants of this installation. `problem` says why there are none, and is empty where the manifest was
-    read."""
+    """The variants of this installation. `problem`: why there are none; "" if the manifest was read."""
 
     variants: tuple[Variant, ...] = ()
     platform: str = ""
@@ -65,8 +67,8 @@ class _Malformed(ValueError):
 
 
 def read_manifest(package_path: Iterable[str] | None = None) -> Manifest:
-    """Reads `_lib/manifest.json` from the first entry of the package's `__path__` that has one (an editable
-    installation has several entries). Never raises: what is wrong is the manifest's `problem`."""
+    """Reads `_lib/manifest.json` in the first folder of the package's `__path__` that has one: an editable installation
+    has several folders. Never raises: the manifest's `problem` says what is wrong."""
     if package_path is None:
         package_path = sys.modules[__package__].__path__
     for entry in package_path:

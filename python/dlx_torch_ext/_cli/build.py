@@ -1,7 +1,7 @@
-"""`dlx-torch build`: compiles a library for exactly the torch at hand and puts it where `resolve` finds it.
+"""`dlx-torch build`: compiles a library for exactly the torch that is installed, and puts it where `resolve` finds it.
 
-Nothing half done stays: the library is compiled in a folder of its own, tried in a process of its own, and only then
-renamed to its final name. A failure leaves no trace.
+The library is compiled in a folder of its own and checked in a process of its own. Only then is it renamed to its final
+name, so a failure leaves no file behind.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TIMEOUT_S = 900.0
 
 
 class Target(Record):
-    """What is to be built, and the file that it becomes. `named`: the user chose the file's name."""
+    """What to build, and the path of the result. `user_named`: the user has chosen the name of the file."""
 
     facts: Facts
     backend: str
@@ -39,15 +39,15 @@ class Target(Record):
 
 
 def refused_on(system: str, backend: str | None) -> str:
-    """Why no library for `backend` can be built on `system`, or ""."""
+    """Why a library for `backend` cannot be built on `system`, or ""."""
     systems = _SYSTEMS.get(backend or "", (system,))
     return "" if system in systems else f"{backend} runs on {' and '.join(systems)} only, this is {system}"
 
 
 def run(backend: str | None, output_dir: str | None, libname: str | None) -> int:
-    """Builds, prints the library's path and returns 0; or says in one line why not, with the words of a compiler that
-    failed below it, and returns 1."""
-    # What torch would load at its import is not needed here, and may be missing: Ascend's libraries on a build machine.
+    """Builds, prints the path of the library and returns 0. On failure it says why in one line, followed by the output
+    of a compiler that failed, and returns 1."""
+    # Extensions that torch would import are not needed here, and may fail: a build machine may lack Ascend's libraries.
     os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
     torch, problem = _facts.import_torch()
     try:
@@ -66,7 +66,7 @@ def run(backend: str | None, output_dir: str | None, libname: str | None) -> int
 
 
 def plan(facts: Facts, backend: str | None, output_dir: str | None, libname: str | None) -> Target:
-    """What to build for the torch of `facts`, or a BuildError. Looks at no file."""
+    """What to build for the torch of `facts`. BuildError if nothing can be built. Reads no file."""
     problem = _resolve.why_unusable(facts)
     if not problem and (facts.line is None or not facts.torch or not set(facts.torch) <= _VERSION_CHARACTERS):
         problem = facts.release.problem or f"torch calls itself {facts.torch!r}, which is no version number"
@@ -107,7 +107,7 @@ def _build_target(target: Target, torch_folder: str) -> None:
     with _locked(folder, name) as alone:
         if alone:
             for remains in glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name)}.build-*")):
-                shutil.rmtree(remains, ignore_errors=True)  # of a builder that was killed
+                shutil.rmtree(remains, ignore_errors=True)  # of a process that was killed
         if not target.user_named and os.path.exists(target.path):
             problem = _problem_in_a_child(target.path, target.backend)
             if not problem:
@@ -130,7 +130,8 @@ def _build_target(target: Target, torch_folder: str) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: str, name: str) -> Iterator[bool]:
-    """One builder a file; a folder that cannot be written is told from one that somebody else is working in."""
+    """Holds the lock of the file `name` in `folder`, so that one process at a time builds it. True, or False on a file
+    system without locks. BuildError if the folder cannot be written, or another process holds the lock too long."""
 
     def announce(holder: str) -> None:
         say(f"waiting for {holder}, which is building the same library")
@@ -150,13 +151,13 @@ def _locked(folder: str, name: str) -> Iterator[bool]:
 
 
 def _problem_in_a_child(path: str, backend: str) -> str:
-    """What is wrong with the library at `path`, or "". A child process loads it, so that a crash is an answer too."""
+    """What is wrong with the library at `path`, or "". A child process loads it, so that a crash is reported too."""
     outcome = child.run(f"from dlx_torch_ext._cli import build; build.check({path!r}, {backend!r})")
     return "" if outcome.ok else outcome.detail
 
 
 def check(path: str, backend: str) -> None:
-    """The child's side: every check that a library goes through before it is attached."""
+    """Runs in the child process: the checks that a library has to pass before it is attached."""
     from .. import _attach
 
     torch, problem = _facts.import_torch()
@@ -166,7 +167,7 @@ def check(path: str, backend: str) -> None:
 
 
 def _what_uses_it(target: Target) -> str:
-    """What becomes of the library from now on."""
+    """How the library will be used, as a sentence for the user."""
     resolution = _resolve.resolve(target.facts, read_manifest(), _cache.built_for(target.facts))
     if resolution.library == target.path:
         return "the next `import torch` takes it"

@@ -1,4 +1,4 @@
-"""The self-test in a process of its own: a table that crashes takes down the child, and the doctor lives to tell."""
+"""Runs the self-test in a child process, so that a table which crashes does not end the doctor, which reports it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _TIMEOUT_S = 600
 
 
 class Outcome(Record):
-    """`ok`: True passed, False failed, None where there is no table to test. `crashed`: the child did not live to
-    answer."""
+    """`ok`: True if the test passed, False if it failed, None if there is no table to test. `crashed`: the child ended
+    without an answer."""
 
     ok: bool | None
     detail: str
@@ -23,8 +23,7 @@ class Outcome(Record):
 
 
 def run(code: str = "from dlx_torch_ext._cli import child; child.main()") -> Outcome:
-    """Starts the child, with this interpreter's sys.path, and waits for its answer. `code`, one line, has to give
-    one."""
+    """Runs `code`, one line that has to call `answer`, in a child with this sys.path, and waits for the answer."""
     program = f"import sys; sys.path[:] = {sys.path!r}; {code}"
     try:
         done = subprocess.run(
@@ -39,7 +38,7 @@ def run(code: str = "from dlx_torch_ext._cli import child; child.main()") -> Out
 
 
 def main() -> None:
-    """The child's side: attaches as a user would and tries the table that torch.Tensor then has."""
+    """Runs in the child: attaches as a user would, and tests the table that torch.Tensor then has."""
     from .. import _api, _facts, _selftest
     from . import report
 
@@ -55,7 +54,7 @@ def main() -> None:
 
 
 def answer(ok: bool | None, detail: str) -> None:
-    """Tells the parent."""
+    """Sends the outcome to the parent."""
     print(f"\n{_ANSWER_MARK}{json.dumps({'ok': ok, 'detail': detail})}", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Runs CMake and Ninja on the sources of one library, and shows how far they are."""
+"""Compiles one library with CMake and Ninja, and shows their progress."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 INSTALL_TOOLS = "pip install 'dlx-torch-ext[build]'"
 
-_MAX_FAILURE_LINES = 40  # lines of a failure that are shown
+_MAX_FAILURE_LINES = 40  # that are shown of a compiler that fails
 _COMPILERS = ("c++", "g++", "clang++")
 
 
 class BuildError(Exception):
-    """No library; the first line of the text says why and what to do, others are the words of a program that failed."""
+    """There is no library. The first line of the text says why and what to do; the others are output of a compiler."""
 
 
 class Tools(Record):
-    """What compiling takes: paths of programs and folders."""
+    """The paths of the programs and folders that compiling needs. `torch`: the folder of the package torch."""
 
     source: str
     cmake: str
@@ -41,7 +41,7 @@ class Tools(Record):
 
 
 def find_tools(torch_folder: str) -> Tools:
-    """Everything that is needed, or a BuildError that says what to install. `torch_folder` is torch's package."""
+    """Finds what compiling needs, or raises a BuildError that says what to install."""
     source = _cache.source_folder()
     if not source:
         raise BuildError("this installation of dlx-torch-ext lacks its sources: reinstall it")
@@ -69,13 +69,13 @@ def compile_library(tools: Tools, facts: Facts, backend: str, work: str) -> str:
 
 
 def say(text: str) -> None:
-    """Tells the person at the keyboard; stdout is for the result alone."""
+    """Prints a message for the user to stderr. stdout has the result only."""
     print(f"dlx-torch: {text}", file=sys.stderr, flush=True)
 
 
 def failure_lines(output: Sequence[str]) -> list[str]:
-    """The lines that say what went wrong: CMake's reason as one line, or a compiler's words from the first failure on,
-    without the command line that Ninja repeats."""
+    """The lines of `output` that say what went wrong. For CMake: its message as one line. For a compiler: what comes
+    after the first failure, without the command that Ninja prints there."""
     for index, line in enumerate(output):
         if line.startswith("CMake Error"):
             reason = itertools.takewhile(lambda text: not text or text.startswith("  "), output[index + 1 :])
@@ -93,7 +93,7 @@ def _find_program(name: str) -> str:
 
 
 def _require_compiler() -> None:
-    if sys.platform == "win32":  # CMake finds Visual Studio's, and says so where it does not
+    if sys.platform == "win32":  # CMake looks for Visual Studio, and says so if there is none
         return
     chosen = shlex.split(os.environ.get("CXX", ""))
     if chosen and shutil.which(chosen[0]) is None:
@@ -105,7 +105,7 @@ def _require_compiler() -> None:
 
 
 def _find_dlpack() -> str:
-    """The folder that holds dlpack/dlpack.h: a wheel of ours has it, and apache-tvm-ffi does."""
+    """The folder that holds dlpack/dlpack.h: in our wheel, or in apache-tvm-ffi."""
     places = [os.path.join(entry, "include") for entry in sys.modules["dlx_torch_ext"].__path__]
     spec = importlib.util.find_spec("tvm_ffi")
     places += [os.path.join(entry, "include") for entry in (spec.submodule_search_locations if spec else None) or ()]
@@ -136,7 +136,7 @@ def _run_step(what: str, command: Sequence[str]) -> None:
 
 
 def _read_and_show(stream: Iterable[str]) -> list[str]:
-    """Reads to the end; on a terminal, Ninja's count of steps goes on in one line."""
+    """Reads all lines. On a terminal it shows Ninja's latest step, [3/12], in one line."""
     live = sys.stderr.isatty()
     width = shutil.get_terminal_size().columns - 1
     lines = []

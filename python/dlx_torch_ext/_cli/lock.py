@@ -1,4 +1,4 @@
-"""A lock between processes that the system releases however its holder ends."""
+"""A lock between processes. The system releases it when its holder ends, even if the holder is killed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _HELD_ERRNOS = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
 
 
 class LockHeld(Exception):
-    """Another process kept the lock for as long as the caller was ready to wait; the text names the process."""
+    """Another process held the lock until the timeout. The text names that process."""
 
 
 @contextlib.contextmanager
 def locked(path: str, timeout_s: float, on_wait: Callable[[str], None]) -> Iterator[bool]:
-    """Holds the lock file `path` while the block runs, and removes it. True, or False on a file system without locks.
+    """Holds the lock file `path` while the block runs, then removes it. True, or False on a file system without locks.
 
-    Where another process holds it: calls `on_wait` once with the word for that process, and raises LockHeld after
-    `timeout_s`. A file that cannot be created is another matter, told at once by the OSError of doing so.
+    While another process holds the lock, this waits: it calls `on_wait` once with the name of that process, and raises
+    LockHeld after `timeout_s`. If the file cannot be created, it raises the OSError at once.
     """
     end = time.monotonic() + timeout_s
     announced = False
@@ -35,7 +35,7 @@ def locked(path: str, timeout_s: float, on_wait: Callable[[str], None]) -> Itera
         holder = _holder(descriptor)
         os.close(descriptor)
         if state != "held":
-            continue  # the holder before us has removed the file: the next one counts
+            continue  # its holder has removed this file meanwhile: try the next one
         if time.monotonic() > end:
             raise LockHeld(holder)
         if not announced:
@@ -48,18 +48,19 @@ def locked(path: str, timeout_s: float, on_wait: Callable[[str], None]) -> Itera
             os.write(descriptor, str(os.getpid()).encode())
         yield state == "ours"
     finally:
-        with contextlib.suppress(OSError):  # Windows keeps an open file
+        with contextlib.suppress(OSError):  # Windows does not remove an open file
             os.unlink(path)
         os.close(descriptor)
 
 
 def _try_lock(descriptor: int) -> str:
-    """ "ours", "held" by another process, or "none": this file system has no locks."""
+    """Tries to get the lock: "ours", "held" (by another process) or "none" (this file system has no locks)."""
     try:
         if sys.platform == "win32":
             import msvcrt
 
-            os.lseek(descriptor, 1 << 20, os.SEEK_SET)  # beyond what is written, so that others can read it
+            # Others cannot read bytes that are locked, so this locks one far behind the process number.
+            os.lseek(descriptor, 1 << 20, os.SEEK_SET)
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
             os.lseek(descriptor, 0, os.SEEK_SET)
         else:

@@ -32,7 +32,7 @@ def attach(prefer: str | None = None, strict: bool = False) -> Status:
     RuntimeWarning, once in a process.
     """
     if prefer is not None and prefer not in PREFERENCES:
-        raise ValueError(f'prefer={prefer!r} is neither "upstream" nor "dlx"')
+        raise ValueError(f'prefer={prefer!r} is neither "upstream" nor "dlx": give one of them, or None')
     torch, problem = _facts.import_torch()
     _attach.attach_imported(torch, problem, prefer)
     result = _status(torch, problem)

@@ -148,7 +148,7 @@ def load_and_check(torch: Any, facts: Facts, candidate: Candidate) -> Library | 
     if not isinstance(library, Rejected):
         problem = _selftest.problem(torch, library.table, ours=candidate.provider == "dlx")
         if problem:
-            return Rejected(f"{library.path}: {problem}")
+            return Rejected(f"{library.path}: {problem}; report this with the output of `dlx-torch doctor --json`")
     return library
 
 

@@ -44,13 +44,13 @@ def autoload() -> None:
 def why_not_attached(facts: Facts) -> str:
     """Why the entry point attached nothing at `import torch`, and what to do, in one line; "" if it ran to its end."""
     if facts.settings.disable:
-        return "DLX_TORCH_DISABLE is set"
+        return "DLX_TORCH_DISABLE is set: unset it"
     if not facts.settings.autoload:
         return "DLX_TORCH_AUTOLOAD=0: call dlx_torch_ext.attach()"
     if suspended:
         return suspended
     if fired:
-        return f"attaching at import failed ({failure})" if failure else ""
+        return f"attaching at `import torch` failed ({failure}): report this" if failure else ""
     if facts.torch is None:
         return facts.torch_problem
     if facts.line is not None and facts.line < _FIRST_LINE_WITH_AUTOLOAD:

@@ -74,12 +74,12 @@ def import_torch() -> tuple[Any, str]:
         import torch
     except ModuleNotFoundError as error:
         if error.name == "torch":
-            return None, "torch is not installed"
-        return None, f"torch does not import: {_first_line(error)}"
+            return None, f"torch is not installed in {sys.prefix}: install it there, or run the Python that has it"
+        return None, _import_problem(error)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # `import torch` runs code of other packages, which may raise anything
-        return None, f"torch does not import: {_first_line(error)}"
+        return None, _import_problem(error)
     return torch, ""
 
 
@@ -103,10 +103,10 @@ def read(torch: Any = None, problem: str = "", tensor_attributes: Any = None) ->
     }
     version = getattr(torch, "__version__", None)
     if version is None:
-        missing = "torch is not imported" if torch is None else "the module torch found here is not PyTorch"
-        return Facts(torch_problem=problem or missing, **facts)
+        return Facts(torch_problem=problem or _missing(torch), **facts)
     if getattr(torch, "Tensor", None) is None:
-        return Facts(torch_problem="torch is still being imported and has no Tensor yet", **facts)
+        unfinished = "torch is still being imported and has no Tensor yet: call dlx_torch_ext.attach() after the import"
+        return Facts(torch_problem=unfinished, **facts)
     return Facts(
         torch=str(version),
         release=parse(str(version)),
@@ -157,9 +157,17 @@ def _machine() -> str:
     return os.uname().machine
 
 
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip()
-    return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
+def _import_problem(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    told = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    return f"`import torch` fails ({told}): reinstall torch, or install what it lacks"
+
+
+def _missing(torch: Any) -> str:
+    if torch is None:
+        return "torch is not imported: import it first"
+    place = getattr(torch, "__file__", None) or ", ".join(getattr(torch, "__path__", ())) or "an unknown place"
+    return f"the module torch from {place} is not PyTorch, because it has no __version__: rename or remove it"
 
 
 def _torch_npu_version() -> str | None:

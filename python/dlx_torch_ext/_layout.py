@@ -21,25 +21,28 @@ _TENSOR = (24, 0)
 
 def problem(torch: Any, line: tuple[int, int]) -> str:
     """Why tensors of `torch` do not have the layout of this release line, or "". Never raises."""
+    release = ".".join(map(str, line))
     try:
-        return _layout_problem(torch, line)
+        found = _layout_problem(torch, line, release)
     except Exception as error:
-        return f"the layout of this torch cannot be checked: {type(error).__name__}: {error}"
+        found = f"the memory layout of tensors cannot be checked ({type(error).__name__}: {error})"
+    return f"{found}: install a release of torch {release}" if found else ""
 
 
-def _layout_problem(torch: Any, line: tuple[int, int]) -> str:
+def _layout_problem(torch: Any, line: tuple[int, int], release: str) -> str:
     size, offset = _TENSOR if line >= _FIRST_LINE_WITH_TENSOR else _MAYBE_OWNED
     found = torch._C.TensorBase.__basicsize__ - object.__basicsize__
     if found != size:
-        release = ".".join(map(str, line))
         return f"tensors of this torch have {found} bytes behind PyObject, those of torch {release} have {size}"
     if _tensor_class_of_libtorch(torch) != id(torch.Tensor):
-        return "THPVariableClass of the loaded libtorch_python is not torch.Tensor"
+        return "THPVariableClass in the loaded libtorch_python does not point to torch.Tensor"
     with plain_tensors(torch):
         tensor = torch.empty(1, device="cpu")
     tensor_impl = ctypes.c_void_p.from_address(id(tensor) + object.__basicsize__ + offset).value
     if tensor_impl != tensor._cdata:
-        return f"tensors of this torch do not hold their TensorImpl at byte {object.__basicsize__ + offset}"
+        return (
+            f"tensors of this torch do not have the pointer to their TensorImpl at byte {object.__basicsize__ + offset}"
+        )
     return ""
 
 

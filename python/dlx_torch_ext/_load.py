@@ -52,8 +52,7 @@ def load(candidate: Candidate, facts: Facts) -> Library | Rejected:
     except FileNotFoundError:
         return Rejected(f"{path} does not exist: {_remedy(candidate)}")
     except (OSError, ValueError) as error:
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        return Rejected(f"{path} cannot be loaded: {lines[0]}")
+        return Rejected(f"{path} cannot be loaded ({_message(error, path)}): {_remedy(candidate)}")
 
 
 def _open_and_compare(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
@@ -68,13 +67,13 @@ def _open_and_compare(path: str, candidate: Candidate, facts: Facts) -> Library 
         build_info = handle.dlx_torch_build_info
         make_table = handle.dlx_torch_overlay if candidate.provider == "overlay" else handle.dlx_torch_exchange_api
     except AttributeError as error:
-        return Rejected(f"{path} is no library of dlx-torch-ext: {error}")
+        return Rejected(f"{path} is not a library of dlx-torch-ext ({_message(error, path)}): {_remedy(candidate)}")
     build_info.argtypes, build_info.restype = [], ctypes.c_void_p
     make_table.restype = ctypes.c_void_p
     address = build_info()
     problem = _build_info_problem(address, candidate, facts) or _exact_version_problem(handle, candidate, facts)
     if problem:
-        return Rejected(f"{path} {problem}")
+        return Rejected(f"{path} {problem}: {_remedy(candidate)}")
     table = make_table(_table_argument(candidate, facts))
     problem = _table_problem(table, candidate)
     if problem:
@@ -90,6 +89,12 @@ def _table_argument(candidate: Candidate, facts: Facts) -> ctypes.c_uint32 | cty
     return ctypes.c_uint32(object.__basicsize__)
 
 
+def _message(error: Exception, path: str) -> str:
+    """The first line of the loader's message, without the path that it begins with."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].replace(f"{path}: ", "", 1)
+
+
 def _remedy(candidate: Candidate) -> str:
     if candidate.exact:
         return "run `dlx-torch build` again"
@@ -102,16 +107,16 @@ def _build_info_problem(address: int | None, candidate: Candidate, facts: Facts)
         return "does not say what it was built for"
     info = _BuildInfo.from_address(address)
     if info.struct_size < ctypes.sizeof(_BuildInfo) or info.abi != INTERFACE:
-        return f"has interface number {info.abi}, this package speaks {INTERFACE}: {_remedy(candidate)}"
+        return f"has interface number {info.abi}, this version of dlx-torch-ext needs {INTERFACE}"
     backend = (info.backend or b"").decode(errors="replace")
     if backend != candidate.backend:
-        return f"was built for {backend or 'no backend'}, needed here is {candidate.backend}"
+        return f"was built for {backend or 'no backend'}, this torch needs {candidate.backend}"
     # The overlay uses no symbol of torch, so it fits every release line.
     if candidate.provider != "overlay":
         if (info.torch_major, info.torch_minor) != facts.line:
-            return f"was built for torch {info.torch_major}.{info.torch_minor}, here is {facts.torch}"
+            return f"was built for torch {info.torch_major}.{info.torch_minor}, this is torch {facts.torch}"
         if info.cxx11_abi != facts.cxx11_abi:
-            return f"was built with C++ ABI {info.cxx11_abi}, torch has {int(bool(facts.cxx11_abi))}"
+            return f"was built with C++ ABI {info.cxx11_abi}, this torch has {int(bool(facts.cxx11_abi))}"
     return _dlpack_version_problem(info.dlpack_major, info.dlpack_minor)
 
 
@@ -123,25 +128,30 @@ def _exact_version_problem(handle: ctypes.PyDLL, candidate: Candidate, facts: Fa
         built_for.argtypes, built_for.restype = [], ctypes.c_char_p
     version = (built_for() or b"").decode(errors="replace") if built_for is not None else ""
     if version and version != facts.torch:
-        return f"was built for exactly torch {version}, here is {facts.torch}"
+        return f"was built for exactly torch {version}, this is torch {facts.torch}"
     if candidate.exact and not version:
-        return f"was not built for exactly this torch: {_remedy(candidate)}"
+        return f"was not built for exactly torch {facts.torch}"
     return ""
 
 
 def _table_problem(table: int | None, candidate: Candidate) -> str:
     if not table and candidate.provider == "overlay":
-        return f"cannot be laid over torch's own table, which is not one of DLPack {VERSION[0]}"
+        return (
+            f"cannot replace functions of torch's own table, which is not of DLPack {VERSION[0]}: upgrade dlx-torch-ext"
+        )
     if not table:
-        return f"has no table for a Python whose objects have {object.__basicsize__} bytes"
+        return (
+            f"has no table for this Python, whose PyObject has {object.__basicsize__} bytes: use a release of CPython"
+        )
     api = DLPackExchangeAPI.from_address(table)
     empty = [name for name in FUNCTIONS if not getattr(api, name)]
     if empty:
-        return f"has a table without {', '.join(empty)}"
-    return _dlpack_version_problem(api.version.major, api.version.minor)
+        return f"has a table without {', '.join(empty)}: {_remedy(candidate)}"
+    problem = _dlpack_version_problem(api.version.major, api.version.minor)
+    return f"{problem}: {_remedy(candidate)}" if problem else ""
 
 
 def _dlpack_version_problem(major: int, minor: int) -> str:
     if major != VERSION[0] or minor < VERSION[1]:
-        return f"speaks DLPack {major}.{minor}, needed is {VERSION[0]}.{VERSION[1]}"
+        return f"has DLPack {major}.{minor}, needed is {VERSION[0]}.{VERSION[1]} or a newer {VERSION[0]}.x"
     return ""

@@ -24,12 +24,12 @@ def parse(version: str) -> Release:
     public, plus, local = version.strip().partition("+")
     parts = public.split(".")
     if not (len(parts) > 1 and parts[0].isdecimal() and parts[1].isdecimal()):
-        return Release(None, f"torch calls itself {version!r}, which is no version number")
+        return Release(None, f"torch.__version__ is {version!r}, which is not a version number")
     line = (int(parts[0]), int(parts[1]))
     if not all(part.isdecimal() for part in parts[:-1]) or not _is_number(parts[-1], "post"):
         return Release(line, f"torch {version} is a pre-release, nightly or vendor build, not a release of PyTorch")
     if plus and not _is_pytorch_tag(local):
-        return Release(line, f"torch {version} carries the tag +{local}, which no release of PyTorch carries")
+        return Release(line, f"torch {version} has the local tag +{local}, which no release of PyTorch has")
     return Release(line)
 
 

@@ -14,6 +14,7 @@ OLDEST_LINE = (2, 4)
 LIBRARY_VARIABLE = "DLX_TORCH_LIBRARY"
 
 _REMEDY = "upgrade dlx-torch-ext, or run `dlx-torch build`"
+_PREFER_DLX = 'set DLX_TORCH_PREFER=dlx, or call dlx_torch_ext.attach(prefer="dlx")'
 
 
 class Accepted(Record):
@@ -102,7 +103,7 @@ def wanted_backend(facts: Facts) -> str:
 
 def _why_nothing_to_decide(facts: Facts) -> str:
     if facts.settings.disable:
-        return "DLX_TORCH_DISABLE is set: nothing is attached"
+        return "DLX_TORCH_DISABLE is set, so nothing is attached: unset it"
     return why_unusable(facts)
 
 
@@ -111,9 +112,9 @@ def why_unusable(facts: Facts) -> str:
     if facts.torch is None:
         return facts.torch_problem
     if facts.line is not None and facts.line < OLDEST_LINE:
-        return f"torch {facts.torch} is older than 2.4, the oldest release served: upgrade torch"
+        return f"torch {facts.torch} is older than 2.4, the oldest that dlx-torch-ext supports: upgrade torch"
     if facts.implementation != "cpython":
-        return f"{facts.implementation} is not CPython, the only Python whose tensors have a known layout"
+        return f"{facts.implementation} is not CPython, the only Python that dlx-torch-ext supports: use CPython"
     return ""
 
 
@@ -126,7 +127,8 @@ def _named_library(facts: Facts) -> Iterator[Candidate]:
     if path:
         verdict: Verdict = Accepted(f"{LIBRARY_VARIABLE} names {path}")
         if facts.line is None or facts.cxx11_abi is None:
-            verdict = Rejected("this torch does not tell its version and C++ ABI, so no library can be compared")
+            unknown = "its version" if facts.line is None else "its C++ ABI"
+            verdict = Rejected(f"{path} cannot be checked, this torch does not say {unknown}: unset {LIBRARY_VARIABLE}")
         yield Candidate(LIBRARY_VARIABLE, "dlx", verdict, wanted_backend(facts), path)
 
 
@@ -136,10 +138,12 @@ def _overlay_variants(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:
         return
     shipped = [v for v in manifest.variants if v.serves == "overlay" and manifest.platform == facts.platform]
     for variant in shipped:
-        verdict = Accepted(f"torch_npu {facts.torch_npu} is installed, and torch's own table does not serve it right")
+        verdict = Accepted(
+            f"torch_npu {facts.torch_npu} is installed, and torch's own table handles NPU tensors incorrectly"
+        )
         yield Candidate(variant.name, "overlay", verdict, variant.backend, variant.path)
     if not shipped:
-        reason = f"torch_npu {facts.torch_npu} is installed, but this installation has no overlay for it"
+        reason = f"torch_npu {facts.torch_npu} is installed, and there is no overlay for it: reinstall dlx-torch-ext"
         yield Candidate("overlay-torch_npu", "overlay", Rejected(reason), "torch_npu")
 
 
@@ -149,8 +153,8 @@ def _existing_table(facts: Facts) -> Iterator[Candidate]:
         verdict = Accepted(f"torch {facts.torch} has its own table")
         yield Candidate("torch's own table", "upstream", verdict, None, table.library)
     elif table is not None:
-        owner = table.library or "its owner is unknown"
-        verdict = Accepted(f"another package's table is there and is left alone: {owner}")
+        place = table.library or "an unknown library"
+        verdict = Accepted(f"torch.Tensor has the table of another package, in {place}, which is left alone")
         yield Candidate("another package's table", "foreign", verdict, None, table.library)
 
 
@@ -165,7 +169,7 @@ def _row_variants(facts: Facts, manifest: Manifest) -> Iterator[Candidate]:
 def _why_rejected(facts: Facts, manifest: Manifest, variant: Variant) -> str:
     """Why `variant` does not fit, or "". Last comes the backend, which may have to ask a device."""
     if manifest.platform != facts.platform:
-        return f"for {manifest.platform}, this is {facts.platform}"
+        return f"for {manifest.platform}, this machine is {facts.platform}"
     if facts.release.problem:
         return facts.release.problem
     if variant.torch != _line_text(facts):
@@ -173,16 +177,16 @@ def _why_rejected(facts: Facts, manifest: Manifest, variant: Variant) -> str:
     if variant.cxx11_abi != facts.cxx11_abi:
         return f"for C++ ABI {_abi_text(variant.cxx11_abi)}, this torch has {_abi_text(facts.cxx11_abi)}"
     if facts.table is not None and facts.table.provider == "foreign":
-        return "another package's table is there already"
+        return "torch.Tensor has the table of another package already"
     if facts.table is not None and not _prefers_ours(facts):
-        return 'torch\'s own table comes first: prefer="dlx" takes this one'
+        return f"torch's own table comes first: to use this one, {_PREFER_DLX}"
     if variant.serves == "prefer" and not _prefers_ours(facts):
-        return 'for prefer="dlx" only'
+        return f"not used by default: to use it, {_PREFER_DLX}"
     wanted = wanted_backend(facts)
     if variant.backend == wanted:
         return ""
     if variant.backend == "cpu":
-        return f"torch needs {wanted} here: a cpu library would answer NULL for its stream, a silent race"
+        return f"for cpu, torch needs {wanted} here: with the stream of cpu, NULL, kernels could read data too early"
     return f"for {variant.backend}, torch needs {wanted} here"
 
 
@@ -195,33 +199,36 @@ def _built_here(facts: Facts, built: Sequence[Variant]) -> Iterator[Candidate]:
         verdict = Accepted(f"built here for exactly torch {facts.torch}")
         yield Candidate(variant.name, "dlx", verdict, variant.backend, variant.path, exact=True)
     if not fitting:
-        reason = f"no {wanted} library was built for exactly this torch: `dlx-torch build` does it"
+        reason = f"no {wanted} library was built here for exactly this torch: `dlx-torch build` builds one"
         yield Candidate("built here", "dlx", Rejected(reason), wanted)
 
 
 def _why_none(facts: Facts, manifest: Manifest) -> str:
     """Why no candidate was accepted, and what to do."""
     if facts.release.problem:
-        return f"{facts.release.problem}, and no library was built for exactly this torch: `dlx-torch build` does it"
+        return f"{facts.release.problem}, and no library was built here for exactly this torch: run `dlx-torch build`"
     if manifest.problem:
         return manifest.problem
     if manifest.platform != facts.platform:
-        return f"this installation is for {manifest.platform}, this is {facts.platform}: reinstall dlx-torch-ext here"
+        return (
+            f"this installation of dlx-torch-ext is for {manifest.platform}, this machine is {facts.platform}:"
+            " reinstall dlx-torch-ext here, or run `dlx-torch build`"
+        )
     if facts.cxx11_abi is None:
-        return "this torch does not tell its C++ ABI, so no library can be matched to it"
+        return "this torch does not say its C++ ABI, so no library can be chosen: install a release of PyTorch"
     rows = [v for v in manifest.variants if v.torch == _line_text(facts) and v.cxx11_abi == facts.cxx11_abi]
     wanted = wanted_backend(facts)
     if any(v.backend == wanted and v.serves == "prefer" for v in rows):
-        return f'torch {_line_text(facts)} should have a table of its own, and ours is for prefer="dlx" only'
+        return f"torch {facts.torch} should have a table of its own and has none: to use ours, {_PREFER_DLX}"
     if rows:
         here = ", ".join(sorted({v.backend for v in rows}))
-        return f"no {wanted} library for torch {_line_text(facts)} here, only {here}: {_REMEDY}"
+        return f"no {wanted} library for torch {_line_text(facts)} in this installation, only {here}: {_REMEDY}"
     served = ", ".join(
         dict.fromkeys(f"{v.torch} (C++ ABI {_abi_text(v.cxx11_abi)})" for v in manifest.variants if v.torch)
     )
     return (
         f"no library for torch {_line_text(facts)} with C++ ABI {_abi_text(facts.cxx11_abi)} in this installation,"
-        f" which has torch {served or 'none'}: {_REMEDY}"
+        f" which has {'torch ' + served if served else 'libraries for no torch'}: {_REMEDY}"
     )
 
 

@@ -58,31 +58,41 @@ def problem(torch: Any, table: int, *, ours: bool) -> str:
 
 def _expect(what: str, found: object, expected: object) -> None:
     if found != expected:
-        raise _Failed(f"{what} is {found}, expected {expected}")
+        raise _Failed(f"{what}: {found}, expected {expected}")
 
 
 def _expect_success(name: str, rc: int) -> None:
-    _expect(f"what {name} returned", rc, 0)
+    if rc != 0:
+        raise _Failed(f"{name} returned {rc} without an exception, expected 0")
 
 
 def _read_fields(tensor: Any) -> dict[str, object]:
-    ndim = tensor.ndim
-    if not 0 <= ndim <= 64:
-        raise _Failed(f"ndim is {ndim}")
+    ndim = tensor.ndim if 0 <= tensor.ndim <= len(_SHAPE) else 0
     return {
         "data": (tensor.data or 0) + tensor.byte_offset,
-        "device": (tensor.device.device_type, tensor.device.device_id),
-        "dtype": (tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes),
+        "device": _device_name(tensor.device.device_type, tensor.device.device_id),
+        "dtype": _dtype_name(tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes),
+        "ndim": tensor.ndim,
         "shape": tuple(tensor.shape[:ndim]) if tensor.shape else None,
         "strides": tuple(tensor.strides[:ndim]) if tensor.strides else None,
     }
 
 
+def _device_name(device_type: int, index: int) -> str:
+    return f"{'cpu' if device_type == K_DL_CPU else f'DLPack device type {device_type}'}:{index}"
+
+
+def _dtype_name(code: int, bits: int, lanes: int) -> str:
+    name = {0: "int", 1: "uint", K_DL_FLOAT: "float", 4: "bfloat", 5: "complex", 6: "bool"}.get(code)
+    return f"{name or f'DLPack dtype code {code}, bits '}{bits}{'' if lanes == 1 else f' x {lanes} lanes'}"
+
+
 def _check_fields(tensor: Any, view: Any) -> None:
     expected = {
         "data": view.data_ptr(),
-        "device": (K_DL_CPU, 0),
-        "dtype": (K_DL_FLOAT, 32, 1),
+        "device": _device_name(K_DL_CPU, 0),
+        "dtype": _dtype_name(K_DL_FLOAT, 32, 1),
+        "ndim": len(_SHAPE),
         "shape": tuple(view.shape),
         "strides": view.stride(),
     }
@@ -108,7 +118,7 @@ def _test_round_trip(api: Any, torch: Any, view: Any) -> None:
     references = sys.getrefcount(view)
     _expect_success("managed_tensor_from_py_object_no_sync", export_managed(view, ctypes.addressof(address)))
     if not address.value:
-        raise _Failed("managed_tensor_from_py_object_no_sync gave no tensor")
+        raise _Failed("managed_tensor_from_py_object_no_sync returned 0, but no tensor")
     exported = DLManagedTensorVersioned.from_address(address.value)
     _expect("the major version of an exported tensor", exported.version.major, VERSION[0])
     _check_fields(exported.dl_tensor, view)
@@ -129,9 +139,10 @@ def _test_round_trip(api: Any, torch: Any, view: Any) -> None:
     _expect("shape of an imported tensor", (tuple(tensor.shape), tensor.stride()), (tuple(view.shape), view.stride()))
     second = tensor.data  # a second view of the same memory
     del tensor
-    _expect("the deleters run while a view lives", deleted, [])
+    _expect("calls of the deleter while a view is alive", len(deleted), 0)
     del second
-    _expect("the deleters run after the last view", deleted, [ctypes.addressof(wrapper)])
+    _expect("calls of the deleter after the last view", len(deleted), 1)
+    _expect("the address that the deleter got", deleted[0], ctypes.addressof(wrapper))
     _kept_alive.pop()
 
     if exported.deleter:
@@ -145,9 +156,9 @@ def _test_refusal(api: Any, ours: bool) -> None:
         rc = _export_function(api)(object(), ctypes.addressof(out))
     except Exception as error:
         if ours:
-            _expect("the answer to an object that is no tensor", type(error), TypeError)
+            _expect("the exception for an object that is not a tensor", type(error), TypeError)
         return
-    raise _Failed(f"an object that is no tensor was answered with {rc} and no exception")
+    raise _Failed(f"for an object that is not a tensor it returned {rc} without an exception, expected an exception")
 
 
 def _test_stream(api: Any) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 from ._layout import plain_tensors
 
 TOO_LATE_WARNING = (
-    "dlx-torch-ext attached its table after tvm-ffi had seen a torch.Tensor; tvm-ffi keeps what it found then and"
-    " ignores the table: call dlx_torch_ext.attach() right after `import torch`, before tvm-ffi gets a tensor"
+    "dlx-torch-ext attached its table after tvm-ffi had seen a torch.Tensor, so tvm-ffi ignores the table: call"
+    " dlx_torch_ext.attach() right after `import torch`, before tvm-ffi gets a tensor"
 )
 
 

@@ -80,7 +80,7 @@ def read_manifest(package_path: Iterable[str] | None = None) -> Manifest:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError) as error:
-            return Manifest(problem=f"{file} cannot be used: {error}; reinstall dlx-torch-ext")
+            return Manifest(problem=f"{file} cannot be used ({error}): reinstall dlx-torch-ext")
     return Manifest(
         problem="this installation of dlx-torch-ext is pure Python and holds no library: install the wheel for this"
         " platform, run `dlx-torch build`, or install from source with DLX_TORCH_BUILD_NATIVE=1"
@@ -101,11 +101,11 @@ def _parse(data: Any, folder: str) -> Manifest:
 
 def _parse_variant(entry: Any, folder: str, system: str) -> Variant:
     if not isinstance(entry, dict):
-        raise _Malformed(f"variant {entry!r} is no object")
+        raise _Malformed(f"variant {entry!r} is not an object")
     torch, abi, backend, serves = (entry.get(key) for key in ("torch", "cxx11_abi", "backend", "serves"))
     overlay = serves == "overlay"
     if not isinstance(backend, str) or serves not in SERVES:
-        raise _Malformed(f"variant {entry!r} has no known backend or serves")
+        raise _Malformed(f"variant {entry!r} has an unknown backend or serves")
     if not (torch is None and abi is None if overlay else isinstance(torch, str) and isinstance(abi, bool)):
         raise _Malformed(f"variant {entry!r} has no usable torch and cxx11_abi")
     row = row_directory(torch, abi)

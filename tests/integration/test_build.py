@@ -91,7 +91,7 @@ def test_into_the_cache_where_it_is_found(site: Site, tmp_path: Path) -> None:
     finished = build(site, **cache)
     assert built(finished) == expected
     assert "is truncated" in finished.stderr
-    assert "the next `import torch` takes it" in finished.stderr
+    assert "the next `import torch` uses it" in finished.stderr
     assert os.listdir(expected.parent) == [expected.name]
     assert attached(site, cache) == ["dlx", variant(BUILD), str(expected), ""]
 
@@ -120,7 +120,7 @@ def test_for_what_torch_is_not_built_for(backend: str, site: Site, tmp_path: Pat
     assert finished.stdout == ""
     assert finished.stderr.splitlines() == [
         f"dlx-torch: a {backend} library needs a torch built for {backend}, and torch {T.__version__} is built for"
-        f" {BUILD}: install that torch first"
+        f" {BUILD}: install such a torch first"
     ]
     assert not (tmp_path / "out").exists()
 

@@ -215,12 +215,15 @@ class TestInAFreshProcess:
     @pytest.mark.parametrize(
         ("macros", "words"),
         [
-            (('BUILT_FOR="2.9.0.dev20250805+cu128"',), "built for exactly torch 2.9.0.dev20250805+cu128, here is"),
-            ((), "not built for exactly this torch"),
-            (('BUILT_FOR=""',), "not built for exactly this torch"),
-            ((f'BUILT_FOR="{NIGHTLY}"', 'BACKEND="torch_npu"'), "built for torch_npu, needed here is cpu"),
+            (
+                ('BUILT_FOR="2.9.0.dev20250805+cu128"',),
+                "built for exactly torch 2.9.0.dev20250805+cu128, this is torch",
+            ),
+            ((), f"was not built for exactly torch {NIGHTLY}: run `dlx-torch build` again"),
+            (('BUILT_FOR=""',), f"was not built for exactly torch {NIGHTLY}: run `dlx-torch build` again"),
+            ((f'BUILT_FOR="{NIGHTLY}"', 'BACKEND="torch_npu"'), "built for torch_npu, this torch needs cpu"),
             ((f'BUILT_FOR="{NIGHTLY}"', "CXX11=0"), "C++ ABI 0"),
-            (("NOT_OURS",), "no library of dlx-torch-ext"),
+            (("NOT_OURS",), "is not a library of dlx-torch-ext"),
         ],
     )
     def test_another_library_under_its_name(self, macros: tuple[str, ...], words: str, tmp_path: Path) -> None:
@@ -243,4 +246,4 @@ class TestInAFreshProcess:
         file = stub.library(tmp_path / "renamed.so", 'BUILT_FOR="2.9.1"')
         provider, _, _, reason, _ = self.attach(tmp_path, DLX_TORCH_LIBRARY=str(file))
         assert provider == "none"
-        assert f"built for exactly torch 2.9.1, here is {NIGHTLY}" in reason
+        assert f"built for exactly torch 2.9.1, this is torch {NIGHTLY}: correct DLX_TORCH_LIBRARY" in reason

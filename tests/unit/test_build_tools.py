@@ -51,7 +51,7 @@ class TestWhatIsMissing:
         programs.add("clang++")
         compile.find_tools(torch_folder)
         monkeypatch.setenv("CXX", "ccache missing++")
-        assert "CXX=ccache missing++" in self.missing(torch_folder)
+        assert "CXX=ccache missing++: there is no program ccache here" in self.missing(torch_folder)
         programs.add("ccache")
         compile.find_tools(torch_folder)
 
@@ -60,14 +60,16 @@ class TestWhatIsMissing:
 
     def test_our_sources(self, torch_folder: str, programs: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_cache, "source_folder", lambda: "")
-        assert "lacks its sources" in self.missing(torch_folder)
+        assert "has no sources to compile: reinstall it" in self.missing(torch_folder)
 
     def test_dlpack(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         import dlx_torch_ext
 
         monkeypatch.setattr(dlx_torch_ext, "__path__", [str(tmp_path)])
         monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-        with pytest.raises(BuildError, match=r"dlpack/dlpack.h is not found.*dlx-torch-ext\[build\]"):
+        with pytest.raises(
+            BuildError, match=r"dlpack/dlpack.h, a header of apache-tvm-ffi, is not found.*dlx-torch-ext\[build\]"
+        ):
             compile._find_dlpack()
         (tmp_path / "include" / "dlpack").mkdir(parents=True)
         (tmp_path / "include" / "dlpack" / "dlpack.h").touch()

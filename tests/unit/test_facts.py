@@ -77,7 +77,8 @@ def test_only_libstdcxx_has_two_abis(platform: str, monkeypatch: pytest.MonkeyPa
 def test_no_torch_is_a_fact(place: Place) -> None:
     place(None)
     torch, problem = _facts.import_torch()
-    assert (torch, problem) == (None, "torch is not installed")
+    assert torch is None
+    assert problem == f"torch is not installed in {sys.prefix}: install it there, or run the Python that has it"
     assert _facts.read(torch, problem).torch_problem == problem
 
 
@@ -87,18 +88,24 @@ def test_a_torch_that_does_not_import_is_a_fact(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "torch.py").write_text("raise OSError('libcudart.so.12: cannot open\\nand more lines')")
     torch, problem = _facts.import_torch()
     assert torch is None
-    assert problem == "torch does not import: OSError: libcudart.so.12: cannot open"
+    assert (
+        problem
+        == "`import torch` fails (OSError: libcudart.so.12: cannot open): reinstall torch, or install what it lacks"
+    )
 
 
 def test_a_missing_dependency_of_torch_is_not_a_missing_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "torch", raising=False)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "torch.py").write_text("import dlx_no_such_module")
-    assert "does not import" in _facts.import_torch()[1]
+    assert "fails (ModuleNotFoundError: No module named 'dlx_no_such_module')" in _facts.import_torch()[1]
 
 
 def test_a_folder_called_torch_is_no_torch() -> None:
-    assert "not PyTorch" in _facts.read(types.ModuleType("torch")).torch_problem
+    folder = types.ModuleType("torch")
+    assert "torch from an unknown place is not PyTorch" in _facts.read(folder).torch_problem
+    folder.__path__ = ["/here/torch"]
+    assert "torch from /here/torch is not PyTorch" in _facts.read(folder).torch_problem
 
 
 def test_a_torch_still_being_imported_has_no_tensor() -> None:

@@ -21,7 +21,7 @@ def test_as_the_release_says(version: str, line: tuple[int, int]) -> None:
 def test_another_size(version: str, line: tuple[int, int]) -> None:
     problem = _layout.problem(fake_torch.torch(version, whole=True), line)
     assert "bytes behind PyObject" in problem
-    assert f"torch 2.{line[1]}" in problem
+    assert problem.endswith(f": install a release of torch 2.{line[1]}")
 
 
 def test_another_tensor_class() -> None:
@@ -50,7 +50,7 @@ def test_windows_has_the_class_under_another_name(monkeypatch: pytest.MonkeyPatc
 def test_another_place_for_the_tensor() -> None:
     torch = fake_torch.torch(whole=True)
     torch.Tensor._cdata = 12345
-    assert "does not hold" in _layout.problem(torch, (2, 9)) or "do not hold" in _layout.problem(torch, (2, 9))
+    assert "do not have the pointer to their TensorImpl" in _layout.problem(torch, (2, 9))
 
 
 def test_what_cannot_be_checked_is_a_problem() -> None:

@@ -44,18 +44,18 @@ def test_a_library_stays_loaded_and_is_opened_once() -> None:
 @pytest.mark.parametrize(
     ("macros", "words"),
     [
-        (("ABI=2",), "interface number 2, this package speaks 1"),
+        (("ABI=2",), "interface number 2, this version of dlx-torch-ext needs 1: reinstall dlx-torch-ext"),
         (("ABI=0",), "interface number 0"),
-        (('BACKEND="cuda"',), "built for cuda, needed here is cpu"),
+        (('BACKEND="cuda"',), "built for cuda, this torch needs cpu: reinstall dlx-torch-ext"),
         (('BACKEND=""',), "built for no backend"),
         (("BACKEND=0",), "built for no backend"),
-        (("MINOR=8",), "built for torch 2.8, here is 2.9.1+cpu"),
+        (("MINOR=8",), "built for torch 2.8, this is torch 2.9.1+cpu: reinstall dlx-torch-ext"),
         (("MAJOR=3",), "built for torch 3.9"),
-        (("CXX11=0",), "C++ ABI 0, torch has 1"),
-        (("DLPACK_MINOR=2",), "DLPack 1.2, needed is 1.3"),
-        (("NO_TABLE",), "has no table for a Python whose objects have"),
-        (("NOT_OURS",), "is no library of dlx-torch-ext"),
-        (("FAKE_TORCH",), "is no library of dlx-torch-ext"),
+        (("CXX11=0",), "C++ ABI 0, this torch has 1"),
+        (("DLPACK_MINOR=2",), "DLPack 1.2, needed is 1.3 or a newer 1.x: reinstall dlx-torch-ext"),
+        (("NO_TABLE",), "has no table for this Python, whose PyObject has"),
+        (("NOT_OURS",), "is not a library of dlx-torch-ext (undefined symbol: dlx_torch_build_info)"),
+        (("FAKE_TORCH",), "is not a library of dlx-torch-ext (undefined symbol: dlx_torch_build_info)"),
         (("MISSING_SYMBOL",), "dlx_a_symbol_that_nobody_has"),
     ],
 )
@@ -68,7 +68,7 @@ def test_a_newer_dlpack_of_the_same_major_is_fine() -> None:
 
 
 def test_an_older_cxx11_abi_is_told_by_both_sides() -> None:
-    assert "C++ ABI 1, torch has 0" in refused(stub.compiled(), cxx11_abi=False)
+    assert "C++ ABI 1, this torch has 0" in refused(stub.compiled(), cxx11_abi=False)
 
 
 def test_the_overlay_belongs_to_no_torch_release() -> None:
@@ -76,7 +76,9 @@ def test_the_overlay_belongs_to_no_torch_release() -> None:
     beneath = Table("upstream", 64)
     assert isinstance(attempt(path, provider="overlay", backend="torch_npu", torch="2.14.0", table=beneath), Library)
     assert "built for torch 0.0" in refused(path, backend="torch_npu", torch="2.14.0")
-    assert "cannot be laid over" in refused(path, provider="overlay", backend="torch_npu", torch="2.14.0")
+    assert "cannot replace functions of torch's own table" in refused(
+        path, provider="overlay", backend="torch_npu", torch="2.14.0"
+    )
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

@@ -62,4 +62,4 @@ def test_everything_else_is_refused_but_keeps_its_line(version: str) -> None:
 def test_what_is_no_version_has_no_line(version: str) -> None:
     release = parse(version)
     assert release.line is None
-    assert "no version number" in release.problem
+    assert "is not a version number" in release.problem

@@ -94,7 +94,8 @@ class TestNamedLibrary:
     def test_a_torch_that_does_not_say_what_it_is_gets_none(self, unknown: dict[str, Any], manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(**unknown, settings=Settings(library="/some.so")), manifest)
         assert resolution.provider == "none"
-        assert "does not tell" in reasons(resolution)["DLX_TORCH_LIBRARY"]
+        assert "this torch does not say its" in reasons(resolution)["DLX_TORCH_LIBRARY"]
+        assert "unset DLX_TORCH_LIBRARY" in reasons(resolution)["DLX_TORCH_LIBRARY"]
 
 
 class TestOwnTableWithNpu:
@@ -167,10 +168,10 @@ class TestForeignTable:
         assert "already" in reasons(resolution)["torch2.9-cxx11-cpu"]
         assert all(c.provider == "foreign" for c in resolution.accepted)
 
-    def test_an_owner_nobody_knows(self, manifest: Manifest) -> None:
+    def test_in_an_unknown_library(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(table=Table("foreign", 0)), manifest)
         assert resolution.provider == "foreign"
-        assert "owner is unknown" in resolution.reason
+        assert "in an unknown library" in resolution.reason
 
     def test_the_overlay_is_for_torchs_own_table_only(self) -> None:
         assert _resolve.resolve(linux(**NPU, table=FOREIGN), everything("overlay")).provider == "foreign"
@@ -217,7 +218,7 @@ class TestRows:
         resolution = _resolve.resolve(facts(torch=version), manifest)
         assert resolution.provider == "none"
         assert version in resolution.reason
-        assert "built for exactly this torch" in resolution.reason
+        assert "no library was built here for exactly this torch: run `dlx-torch build`" in resolution.reason
         assert version in reasons(resolution)["torch2.9-cxx11-cpu"]
 
     def test_a_row_nobody_ships(self, manifest: Manifest) -> None:
@@ -253,7 +254,7 @@ class TestRows:
         variants = () if serves == "default" else (Variant(None, None, "torch_npu", "overlay", "/overlay.so"),)
         resolution = _resolve.resolve(linux(), Manifest(variants, LINUX, "0.1.0"))
         assert resolution.provider == "none"
-        assert "has torch none" in resolution.reason
+        assert "which has libraries for no torch" in resolution.reason
 
 
 class TestBackend:
@@ -274,7 +275,7 @@ class TestBackend:
         only_cpu = Manifest((Variant("2.9", True, "cpu", "default", "/cpu.so"),), LINUX, "0.1.0")
         resolution = _resolve.resolve(linux(backend=backend), only_cpu)
         assert resolution.provider == "none"
-        assert "silent race" in reasons(resolution)["torch2.9-cxx11-cpu"]
+        assert "kernels could read data too early" in reasons(resolution)["torch2.9-cxx11-cpu"]
 
     def test_torch_npu_by_what_is_installed(self) -> None:
         assert _resolve.resolve(linux(**NPU), everything()).variant == "torch2.9-cxx11-torch_npu"
@@ -313,7 +314,7 @@ class TestBuiltHere:
 
     def test_none_was_built(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(torch="2.9.0a0+git1234567"), manifest)
-        assert "built for exactly this torch" in reasons(resolution)["built here"]
+        assert "no cpu library was built here for exactly this torch" in reasons(resolution)["built here"]
 
     def test_it_serves_where_no_row_does(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(torch="2.9.0a0+git1234567"), manifest, [self.BUILT])

@@ -63,14 +63,15 @@ def _spoil(field: str, value: Any) -> Callable[[Any], None]:
     [
         ("data", 64, "data of an exported tensor"),
         ("byte_offset", 4, "data of an exported tensor"),
-        ("ndim", 512, "ndim is 512"),
-        ("ndim", -1, "ndim is -1"),
-        ("ndim", 1, "shape of an exported tensor"),
-        ("device.device_type", 2, "device of an exported tensor"),
-        ("device.device_id", 1, "device of an exported tensor"),
-        ("dtype.code", 0, "dtype of an exported tensor"),
-        ("dtype.bits", 64, "dtype of an exported tensor"),
-        ("dtype.lanes", 0, "dtype of an exported tensor"),
+        ("ndim", 512, "ndim of an exported tensor: 512, expected 2"),
+        ("ndim", -1, "ndim of an exported tensor: -1, expected 2"),
+        ("ndim", 1, "ndim of an exported tensor: 1, expected 2"),
+        ("device.device_type", 2, "device of an exported tensor: DLPack device type 2:0, expected cpu:0"),
+        ("device.device_id", 1, "device of an exported tensor: cpu:1, expected cpu:0"),
+        ("dtype.code", 0, "dtype of an exported tensor: int32, expected float32"),
+        ("dtype.code", 99, "dtype of an exported tensor: DLPack dtype code 99, bits 32, expected float32"),
+        ("dtype.bits", 64, "dtype of an exported tensor: float64, expected float32"),
+        ("dtype.lanes", 0, "dtype of an exported tensor: float32 x 0 lanes, expected float32"),
         ("shape", 4, "shape of an exported tensor"),
         ("strides", 1, "strides of an exported tensor"),
     ],
@@ -89,12 +90,12 @@ def test_null_strides(torch: Any) -> None:
         return 0
 
     torch.fake_export = export
-    assert "strides of an exported tensor is None" in problem(torch)
+    assert "strides of an exported tensor: None" in problem(torch)
 
 
 def test_an_error_code_without_an_exception(torch: Any) -> None:
     torch.fake_export = lambda tensor, out: -1
-    assert "returned is -1" in problem(torch)
+    assert "returned -1 without an exception, expected 0" in problem(torch)
 
 
 def test_an_exception(torch: Any) -> None:
@@ -115,12 +116,12 @@ def test_an_owning_export_of_another_major_version(torch: Any) -> None:
         return 0
 
     torch.fake_export_owning = export
-    assert "major version of an exported tensor is 2" in problem(torch)
+    assert "major version of an exported tensor: 2, expected 1" in problem(torch)
 
 
 def test_no_owning_export(torch: Any) -> None:
     torch.fake_export_owning = lambda tensor, out: 0
-    assert "gave no tensor" in problem(torch)
+    assert "returned 0, but no tensor" in problem(torch)
 
 
 def test_a_deleter_that_never_runs(torch: Any) -> None:
@@ -132,7 +133,7 @@ def test_a_deleter_that_never_runs(torch: Any) -> None:
         return kept[-1]
 
     torch.fake_import = hoard
-    assert "deleters run after the last view is []" in problem(torch)
+    assert "calls of the deleter after the last view: 0, expected 1" in problem(torch)
     assert _selftest._kept_alive, "what a late deleter would run into stays alive"
     kept.clear()
     _selftest._kept_alive.clear()
@@ -146,7 +147,7 @@ def test_a_deleter_that_runs_too_early(torch: Any) -> None:
         return right(managed)
 
     torch.fake_import = take
-    assert "deleters run while a view lives" in problem(torch)
+    assert "calls of the deleter while a view is alive: 1, expected 0" in problem(torch)
     _selftest._kept_alive.clear()
 
 
@@ -175,7 +176,7 @@ def test_what_is_no_tensor_must_be_refused_with_type_error(torch: Any) -> None:
         return int(right(tensor, out)) if isinstance(tensor, torch.Tensor) else 0
 
     torch.fake_export = lenient
-    assert "an object that is no tensor was answered with 0" in problem(torch)
+    assert "an object that is not a tensor it returned 0 without an exception" in problem(torch)
 
     def wrong_kind(tensor: Any, out: int) -> int:
         if not isinstance(tensor, torch.Tensor):

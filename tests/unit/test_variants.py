@@ -83,7 +83,7 @@ WHOLE = {"schema": 1, "version": "0.1.0", "platform": installation.PLATFORM, "va
         (json.dumps({**WHOLE, "schema": None}), "schema None is not 1"),
         (json.dumps({k: v for k, v in WHOLE.items() if k != "platform"}), "platform, version or variants"),
         (json.dumps({**WHOLE, "variants": {}}), "platform, version or variants"),
-        (json.dumps({**WHOLE, "variants": [1]}), "no object"),
+        (json.dumps({**WHOLE, "variants": [1]}), "is not an object"),
         *(
             (json.dumps({**WHOLE, "variants": [{**GOOD, **wrong}]}), "variant")
             for wrong in (

@@ -41,7 +41,11 @@ class Target(Record):
 def refused_on(system: str, backend: str | None) -> str:
     """Why a library for `backend` cannot be built on `system`, or ""."""
     systems = _SYSTEMS.get(backend or "", (system,))
-    return "" if system in systems else f"{backend} runs on {' and '.join(systems)} only, this is {system}"
+    return (
+        ""
+        if system in systems
+        else f"a {backend} library can be built on {' and '.join(systems)} only, this is {system}"
+    )
 
 
 def run(backend: str | None, output_dir: str | None, libname: str | None) -> int:
@@ -58,7 +62,7 @@ def run(backend: str | None, output_dir: str | None, libname: str | None) -> int
         say(str(error))
         return 1
     except KeyboardInterrupt:
-        say("interrupted; nothing was left behind")
+        say("interrupted; no file was left behind")
         return 130
     print(target.path)
     say(_what_uses_it(target))
@@ -69,13 +73,15 @@ def plan(facts: Facts, backend: str | None, output_dir: str | None, libname: str
     """What to build for the torch of `facts`. BuildError if nothing can be built. Reads no file."""
     problem = _resolve.why_unusable(facts)
     if not problem and (facts.line is None or not facts.torch or not set(facts.torch) <= _VERSION_CHARACTERS):
-        problem = facts.release.problem or f"torch calls itself {facts.torch!r}, which is no version number"
+        problem = facts.release.problem or f"torch.__version__ is {facts.torch!r}, which is not a version number"
     if not problem and facts.cxx11_abi is None:
-        problem = "this torch does not tell its C++ ABI, so no library can be compiled for it"
+        problem = (
+            "this torch does not say its C++ ABI, so no library can be built for it: install another build of torch"
+        )
     chosen = backend or ("" if problem else _resolve.wanted_backend(facts))
     problem = problem or refused_on(facts.system, chosen) or _backend_problem(facts, chosen)
     if libname is not None and (os.path.basename(libname) != libname or libname in ("", ".", "..")):
-        problem = f"--libname {libname!r} is not the plain name of a file; --output-dir names its folder"
+        problem = f"--libname {libname!r} is not the name of a file without a folder: give the folder with --output-dir"
     folder = os.path.abspath(os.path.expanduser(output_dir)) if output_dir else _cache.folder(facts.settings)
     if not problem and not folder:
         problem = "there is no home directory for the cache: set DLX_TORCH_CACHE_DIR, or give --output-dir"
@@ -90,11 +96,11 @@ _VERSION_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTU
 
 def _backend_problem(facts: Facts, backend: str) -> str:
     if backend not in _cache.BACKENDS:
-        return f"torch {facts.torch} is built for {backend}, for which dlx-torch-ext has no library"
+        return f"torch {facts.torch} is built for {backend}, dlx-torch-ext builds for {', '.join(_cache.BACKENDS)} only"
     if backend in ("cuda", "rocm") and facts.backend != backend:
         return (
             f"a {backend} library needs a torch built for {backend}, and torch {facts.torch} is built for"
-            f" {facts.backend}: install that torch first"
+            f" {facts.backend}: install such a torch first"
         )
     if backend == "torch_npu" and facts.torch_npu is None:
         return f"torch_npu is not installed beside torch {facts.torch}: pip install torch-npu first"
@@ -113,16 +119,16 @@ def _build_target(target: Target, torch_folder: str) -> None:
             if not problem:
                 say(f"{target.name} is built already")
                 return
-            say(f"what is there is built again: {problem}")
+            say(f"building it again: the library that is there does not work: {problem}")
         npu = f", torch_npu {target.facts.torch_npu}" if target.backend == "torch_npu" else ""
         say(f"building {target.name} with {tools.cmake} for the torch in {torch_folder}{npu}")
         work = tempfile.mkdtemp(prefix=f".{name}.build-", dir=folder)
         try:
             built = compile_library(tools, target.facts, target.backend, work)
-            say("trying it out")
+            say("checking it in a process of its own")
             problem = _problem_in_a_child(built, target.backend)
             if problem:
-                raise BuildError(f"the library was built and does not work: {problem}")
+                raise BuildError(f"the library was built but does not work: {problem}")
             os.replace(built, target.path)
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -170,5 +176,5 @@ def _what_uses_it(target: Target) -> str:
     """How the library will be used, as a sentence for the user."""
     resolution = _resolve.resolve(target.facts, read_manifest(), _cache.built_for(target.facts))
     if resolution.library == target.path:
-        return "the next `import torch` takes it"
-    return f"DLX_TORCH_LIBRARY={target.path} takes it; without that: {resolution.reason}"
+        return "the next `import torch` uses it"
+    return f"set DLX_TORCH_LIBRARY={target.path} to use it; without that: {resolution.reason}"

@@ -44,7 +44,7 @@ def find_tools(torch_folder: str) -> Tools:
     """Finds what compiling needs, or raises a BuildError that says what to install."""
     source = _cache.source_folder()
     if not source:
-        raise BuildError("this installation of dlx-torch-ext lacks its sources: reinstall it")
+        raise BuildError("this installation of dlx-torch-ext has no sources to compile: reinstall it")
     if not os.path.isfile(os.path.join(torch_folder, "include", "c10", "core", "TensorImpl.h")):
         raise BuildError(f"the torch in {torch_folder} has no C++ headers: install torch's own wheel, which has them")
     _require_compiler()
@@ -97,7 +97,7 @@ def _require_compiler() -> None:
         return
     chosen = shlex.split(os.environ.get("CXX", ""))
     if chosen and shutil.which(chosen[0]) is None:
-        raise BuildError(f"CXX={os.environ['CXX']} is no program here: correct it, or unset it")
+        raise BuildError(f"CXX={os.environ['CXX']}: there is no program {chosen[0]} here: correct CXX, or unset it")
     if not chosen and not any(map(shutil.which, _COMPILERS)):
         raise BuildError(
             "there is no C++ compiler: install g++ or clang++ (apt install g++, dnf install gcc-c++), or set CXX"
@@ -112,7 +112,7 @@ def _find_dlpack() -> str:
     for place in places:
         if os.path.isfile(os.path.join(place, "dlpack", "dlpack.h")):
             return place
-    raise BuildError(f"dlpack/dlpack.h is not found, which apache-tvm-ffi has: {INSTALL_TOOLS}")
+    raise BuildError(f"dlpack/dlpack.h, a header of apache-tvm-ffi, is not found: {INSTALL_TOOLS}")
 
 
 def _run_step(what: str, command: Sequence[str]) -> None:

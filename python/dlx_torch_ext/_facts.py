@@ -159,8 +159,8 @@ def _machine() -> str:
 
 def _import_problem(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
-    told = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-    return f"`import torch` fails ({told}): reinstall torch, or install what it lacks"
+    cause = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    return f"`import torch` fails ({cause}): reinstall torch, or install what it lacks"
 
 
 def _missing(torch: Any) -> str:

@@ -1,7 +1,7 @@
-"""A torch without torch: modules with the facts a test wants, and tensors that lie in memory as real ones do.
+"""A fake torch: a module with the facts that a test needs, and tensors with the memory layout of real ones.
 
-`torch()` makes a module that can be passed about or put into sys.modules. With `whole=True` its Tensor has the layout
-of its release, and stub.c's tables work on it, so that layout check, self-test and attaching run for real.
+`torch()` makes a module to pass as an argument or to put into sys.modules. With `whole=True` its Tensor has the layout
+of its release line, and the tables of stub.c work on it: layout check, self-test and attaching run as with a real one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Callable
 from tests.support import stub
 from tests.support.structs import CPU, DELETER, DLManagedTensorVersioned, DLPackExchangeAPI, DLTensor
 
-# What C reads after a call has returned stays alive to the end of the process.
+# Never freed, because C code may read it after the call that it was made for.
 _kept: list[Any] = []
 
 
@@ -23,15 +23,15 @@ def torch(
     cuda: str | None = None,
     hip: str | None = None,
     version_names: tuple[str, ...] = ("cuda", "hip"),
-    cxx11: bool | None = True,
+    cxx11_abi: bool | None = True,
     available: tuple[str, ...] = (),
     interfaces: tuple[str, ...] = ("cuda",),
     own_table: object = None,
     whole: bool = False,
 ) -> Any:
-    """A fake torch. `version_names`: which attributes torch.version has at all. `interfaces`: which of torch.cuda and
-    torch.npu exist, `available`: which of them say so. `own_table`: what torch's class holds, if it has a table of its
-    own. `torch.questions` records every question to a device."""
+    """A fake torch. `version_names`: the attributes that torch.version has. `interfaces`: which of torch.cuda and
+    torch.npu exist; `available`: which of them are available. `own_table`: the value of the attribute on torch.Tensor,
+    if torch has a table of its own. `torch.questions` records every question to a device."""
     module: Any = types.ModuleType("torch")
     if version is not None:
         module.__version__ = version
@@ -40,8 +40,8 @@ def torch(
     for name in interfaces:
         setattr(module, name, types.SimpleNamespace(is_available=_asked(module, name, name in available)))
     module._C = types.SimpleNamespace()
-    if cxx11 is not None:
-        module.compiled_with_cxx11_abi = lambda: cxx11
+    if cxx11_abi is not None:
+        module.compiled_with_cxx11_abi = lambda: cxx11_abi
     module.Tensor = type("Tensor", (), {})
     if whole:
         _make_whole(module, words=4 if _line(version) < (2, 10) else 3)
@@ -52,7 +52,7 @@ def torch(
 
 
 def torch_with_own_table(version: str, foreign: bool = False) -> Any:
-    """A whole torch with a right table on its class, its own one or, if `foreign`, another package's."""
+    """A whole torch with a correct table on its class: its own one or, if `foreign`, another package's."""
     from dlx_torch_ext._capsule import make_capsule
 
     module = torch(version, whole=True)
@@ -78,7 +78,7 @@ def _line(version: str | None) -> tuple[int, ...]:
 
 
 class _Storage:
-    """Memory shared by views; `finish` runs with the last of them."""
+    """Memory that several views share. `finish` is called when the last view is gone."""
 
     def __init__(self, address: int, finish: Callable[[], object]) -> None:
         self.address = address
@@ -89,8 +89,8 @@ class _Storage:
 
 
 def _make_whole(module: Any, words: int) -> None:
-    # Slots are the words behind PyObject. The one where a real tensor holds its TensorImpl holds an object whose
-    # address is `_cdata`.
+    # The slots are the words behind PyObject. A real tensor has the pointer to its TensorImpl in one of them; this one
+    # has a pointer to a _Storage there, whose address is also `_cdata`.
     names = [f"word{i}" for i in range(words)]
     base = type("TensorBase", (), {"__slots__": tuple(names)})
     held = names[1] if words == 4 else names[0]
@@ -131,11 +131,11 @@ def _make_whole(module: Any, words: int) -> None:
     module.fake_export = lambda tensor, out: fill(module, tensor, DLTensor.from_address(out))
     module.fake_export_owning = lambda tensor, out: _export_owning(module, tensor, out)
     module.fake_import = lambda managed: _import(module, managed)
-    module.exports = {}  # what an owning export holds on to, by the address of its DLManagedTensorVersioned
+    module.exports = {}  # the tensors that managed exports keep alive, by the address of the DLManagedTensorVersioned
 
 
 def fill(module: Any, tensor: Any, out: Any) -> int:
-    """What a right dltensor_from_py_object_no_sync does."""
+    """Does what dltensor_from_py_object_no_sync has to do."""
     if not isinstance(tensor, module.Tensor):
         raise TypeError("dlx-torch: not a tensor")
     ndim = len(tensor.shape)
@@ -168,17 +168,17 @@ def _import(module: Any, address: int) -> Any:
     return module.Tensor(storage, 0, tuple(tensor.shape[: tensor.ndim]), tuple(tensor.strides[: tensor.ndim]))
 
 
-def own(torch: Any) -> dict[str, Any]:
-    """What the Tensor class itself holds under the names of the exchange API."""
+def table_attributes(torch: Any) -> dict[str, Any]:
+    """The attributes for tables that the class torch.Tensor itself has."""
     names = ("__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__")
     return {name: vars(torch.Tensor)[name] for name in names if name in vars(torch.Tensor)}
 
 
-_tables: list[Any] = []  # a capsule owns nothing
+_tables: list[Any] = []  # kept alive, because a capsule does not own its table
 
 
 def empty_table() -> Any:
-    """A capsule as torch's own, around a table without functions."""
+    """A capsule like torch's own, with a table that has no functions."""
     from dlx_torch_ext._capsule import make_capsule
 
     _tables.append(DLPackExchangeAPI())

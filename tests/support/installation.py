@@ -1,5 +1,4 @@
-"""Installations for tests: a folder with `_lib`, or a whole copy of the package beside a torch.py, for a child
-process."""
+"""Installations for tests: a folder with `_lib`, or a copy of the package and a torch.py for a child process."""
 
 from __future__ import annotations
 
@@ -21,11 +20,11 @@ PLATFORM = read().platform
 SYSTEM = read().system
 
 
-def entry(torch: str | None, cxx11: bool | None, backend: str, serves: str = "default") -> dict[str, Any]:
-    """One variant as the manifest writes it."""
-    row = row_directory(torch, cxx11)
+def entry(torch: str | None, cxx11_abi: bool | None, backend: str, serves: str = "default") -> dict[str, Any]:
+    """One variant, as in the manifest."""
+    row = row_directory(torch, cxx11_abi)
     file = f"{row}/{library_file(backend, SYSTEM)}"
-    return {"row": row, "backend": backend, "torch": torch, "cxx11_abi": cxx11, "serves": serves, "file": file}
+    return {"row": row, "backend": backend, "torch": torch, "cxx11_abi": cxx11_abi, "serves": serves, "file": file}
 
 
 def matrix(backends: Sequence[str] = ("cpu", "cuda")) -> list[dict[str, Any]]:
@@ -44,20 +43,20 @@ def write_manifest(folder: Path, variants: Sequence[Mapping[str, Any]], platform
 
 
 def write_libraries(folder: Path, variants: Sequence[Mapping[str, Any]]) -> None:
-    """Compiles a stub for each variant, which says of itself what the manifest says."""
+    """Compiles a stub for each variant, whose build info is what the manifest says."""
     for variant in variants:
         major, minor = (variant["torch"] or "0.0").split(".")
         macros = (f'BACKEND="{variant["backend"]}"', f"MAJOR={major}", f"MINOR={minor}")
-        stub.library(folder / "_lib" / variant["file"], *macros, f"CXX11={int(bool(variant['cxx11_abi']))}")
+        stub.library(folder / "_lib" / variant["file"], *macros, f"CXX11_ABI={int(bool(variant['cxx11_abi']))}")
 
 
-NO_TORCH = "no torch"  # hides one that is installed, too
+NO_TORCH = "no torch"  # also if a torch is installed
 
 
 class Site:
-    """A site-packages of its own: a copy of the package with the variants given, and a torch.py that is `torch`, the
-    source of an expression over tests.support.fake_torch. Child processes see it before anything else that is
-    installed."""
+    """A folder like site-packages, with a copy of the package that has these variants, and a torch.py. `torch` is the
+    source of an expression that makes a torch with tests.support.fake_torch. In child processes this folder comes
+    before other installed packages."""
 
     def __init__(
         self, folder: Path, variants: Sequence[Mapping[str, Any]] | None = None, torch: str | None = None
@@ -70,10 +69,10 @@ class Site:
             write_manifest(self.package, variants)
             write_libraries(self.package, variants)
         if torch is not None:
-            self.torch(torch)
+            self.write_torch(torch)
 
-    def torch(self, expression: str, autoload: bool = True) -> None:
-        """(Re)writes torch.py. With `autoload` it ends as torch's own import does."""
+    def write_torch(self, expression: str, autoload: bool = True) -> None:
+        """Writes torch.py. With `autoload` it calls the entry point at its end, as torch does."""
         lines = [
             "from tests.support import fake_torch",
             f"_made = vars({expression})",
@@ -92,13 +91,13 @@ class Site:
         return run(code, {**clean, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **env}, options)
 
     def cli(self, *arguments: str, **env: str | None) -> Finished:
-        """`dlx-torch` with these arguments, in a child."""
+        """Runs `dlx-torch` with these arguments in a child."""
         code = f"import sys, dlx_torch_ext._cli as c; sys.exit(c.main({list(arguments)!r}))"
         return self.run(code, **env)
 
 
 def facts(**changes: Any) -> Facts:
-    """The facts of a plain PyPI torch 2.9.1 without a table on this machine, with `changes`."""
+    """The facts about a torch 2.9.1 from PyPI, without a table, on this machine; with `changes`."""
     from dlx_torch_ext._release import parse
 
     version = changes.setdefault("torch", "2.9.1+cpu")

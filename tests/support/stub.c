@@ -1,8 +1,8 @@
 /*
- * Libraries for tests of the loader, made with the compiler at hand and neither torch nor Python headers.
+ * Libraries for tests of the loader. They are compiled without the headers of torch and of Python.
  *
- * With -DFAKE_TORCH it stands for libtorch_python. Otherwise it is a library with the exports of libdlx_torch_<backend>, whose
- * table asks the Python module "torch", a fake, to do the work. The macros below say what it claims to be.
+ * With -DFAKE_TORCH the library stands for libtorch_python. Otherwise it has the exports of libdlx_torch_<backend>, and its table
+ * calls functions of the Python module "torch", a fake. The macros below set its build info.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -25,8 +25,8 @@ void* THPVariableClass;
 #ifndef MINOR
 #define MINOR 9
 #endif
-#ifndef CXX11
-#define CXX11 1
+#ifndef CXX11_ABI
+#define CXX11_ABI 1
 #endif
 #ifndef DLPACK_MINOR
 #define DLPACK_MINOR 3
@@ -39,8 +39,8 @@ extern void Py_DecRef(void*);
 
 typedef unsigned long long Address;
 
-/* Calls torch.<name>(object, address) and gives back the int it returned, or -1 with the exception it raised. */
-static int ask(const char* name, void* object, void* address) {
+/* Calls torch.<name>(object, address). Returns what that returns, or -1 if it raises an exception, which stays set. */
+static int call_torch(const char* name, void* object, void* address) {
   void* torch = PyImport_ImportModule("torch");
   void* answer = torch ? PyObject_CallMethod(torch, name, "OK", object, (Address)(uintptr_t)address) : NULL;
   int rc = answer ? (int)PyLong_AsLong(answer) : -1;
@@ -49,8 +49,8 @@ static int ask(const char* name, void* object, void* address) {
   return rc;
 }
 
-static int from_tensor(void* object, void* out) { return ask("fake_export", object, out); }
-static int owning_from_tensor(void* object, void** out) { return ask("fake_export_owning", object, out); }
+static int from_tensor(void* object, void* out) { return call_torch("fake_export", object, out); }
+static int owning_from_tensor(void* object, void** out) { return call_torch("fake_export_owning", object, out); }
 
 static int to_tensor(void* managed, void** out) {
   void* torch = PyImport_ImportModule("torch");
@@ -87,7 +87,7 @@ static const struct {
   uint32_t struct_size, abi;
   const char *backend, *version;
   uint32_t torch_major, torch_minor, cxx11_abi, dlpack_major, dlpack_minor;
-} info = {sizeof(info), ABI, BACKEND, "0.1.0", MAJOR, MINOR, CXX11, 1, DLPACK_MINOR};
+} info = {sizeof(info), ABI, BACKEND, "0.1.0", MAJOR, MINOR, CXX11_ABI, 1, DLPACK_MINOR};
 
 #ifdef NOT_OURS
 int something_else(void) { return 0; }

@@ -1,4 +1,4 @@
-"""Compiles stub.c into the library a test needs, once for each set of macros."""
+"""Compiles stub.c into the library that a test needs, once for each set of macros."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import tempfile
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("stub.c")
-_FOLDER = "DLX_TORCH_TEST_STUBS"  # child processes find what their parent compiled
+_FOLDER = "DLX_TORCH_TEST_STUBS"  # so that child processes use what their parent has compiled
 
 
 def compiled(*macros: str) -> Path:
-    """The path of a shared library made of stub.c with these macros: `compiled("ABI=2", 'BACKEND="cuda"')`."""
+    """The path of a shared library compiled from stub.c with these macros: `compiled("ABI=2", 'BACKEND="cuda"')`."""
     out = _folder() / f"stub-{hashlib.sha256(repr(macros).encode()).hexdigest()[:16]}.so"
     if not out.exists():
         command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-Wl,-z,now", *(f"-D{macro}" for macro in macros)]

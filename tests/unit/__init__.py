@@ -1,1 +1,1 @@
-"""Tests that need no torch: facts go in as plain arguments, or as fake modules."""
+"""Tests that need no torch: they pass facts as plain arguments, or use a fake torch."""

@@ -1,4 +1,4 @@
-"""Every unit test starts from an environment without settings and a package that has attached nothing."""
+"""Before every unit test no setting is set and nothing is attached. Fixtures for a torch and an installation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.installation import entry
 
 
 @pytest.fixture(autouse=True)
-def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _nothing_set_or_attached(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in list(os.environ):
         if name.startswith(("DLX_TORCH_", "TORCH_DEVICE_")) and "TEST" not in name:
             monkeypatch.delenv(name)
@@ -30,8 +30,8 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def place(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], Any]:
-    """Makes a module the torch (or, by name, another module) of this process for one test; None: there is none."""
+def set_module(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], Any]:
+    """Makes `module` the torch of this process for one test, or the module `name`. None: there is no such module."""
 
     def put(module: Any, name: str = "torch") -> Any:
         monkeypatch.setitem(sys.modules, name, module)
@@ -41,9 +41,8 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], Any]:
 
 
 @pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Path]:
-    """Gives the package these variants, with stub libraries for them if `libraries`; returns the folder that holds
-    `_lib`."""
+def install_variants(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Path]:
+    """Gives the package these variants, with stub libraries if `libraries` is true. Returns the folder with `_lib`."""
 
     def put(
         variants: Sequence[Mapping[str, Any]], libraries: bool = True, platform: str = installation.PLATFORM
@@ -58,14 +57,14 @@ def install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Pa
 
 
 @pytest.fixture
-def torch(place: Callable[..., Any], install: Callable[..., Path]) -> Any:
-    """torch 2.9.1 for the CPU without a table, and libraries for it."""
-    install([entry("2.9", True, "cpu"), entry("2.9", True, "cuda")])
-    return place(fake_torch.torch(whole=True))
+def torch(set_module: Callable[..., Any], install_variants: Callable[..., Path]) -> Any:
+    """torch 2.9.1 for the CPU, which has no table, and libraries for it."""
+    install_variants([entry("2.9", True, "cpu"), entry("2.9", True, "cuda")])
+    return set_module(fake_torch.torch(whole=True))
 
 
 @pytest.fixture
-def upstream(place: Callable[..., Any], install: Callable[..., Path]) -> Any:
+def upstream(set_module: Callable[..., Any], install_variants: Callable[..., Path]) -> Any:
     """torch 2.13 with a table of its own, and a library for prefer="dlx"."""
-    install([entry("2.13", True, "cpu", "prefer")])
-    return place(fake_torch.torch("2.13.0", own_table=fake_torch.empty_table(), whole=True))
+    install_variants([entry("2.13", True, "cpu", "prefer")])
+    return set_module(fake_torch.torch("2.13.0", own_table=fake_torch.empty_table(), whole=True))

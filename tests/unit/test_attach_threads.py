@@ -1,4 +1,4 @@
-"""Attaching and detaching from several threads, from within itself, and beside an import of torch."""
+"""Attaching and detaching in several threads, inside another attach, and while another thread imports torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import dlx_torch_ext as dlx
 
-from tests.support.fake_torch import own
+from tests.support.fake_torch import table_attributes
 from tests.support.installation import Site, entry
 
 NEW = "__dlpack_c_exchange_api__"
@@ -31,8 +31,8 @@ def test_many_threads_attach_once(torch: Any) -> None:
     assert len({id(capsule) for _, capsule in seen}) == 1
 
 
-def test_threads_that_attach_and_detach_leave_the_class_as_it_was(upstream: Any) -> None:
-    held = own(upstream)[NEW]
+def test_attaching_and_detaching_in_threads_restores_the_class(upstream: Any) -> None:
+    held = table_attributes(upstream)[NEW]
     providers: set[str] = set()
 
     def work() -> None:
@@ -42,10 +42,10 @@ def test_threads_that_attach_and_detach_leave_the_class_as_it_was(upstream: Any)
 
     _run_in_threads(work, 6)
     assert providers <= {"dlx", "upstream"}
-    assert own(upstream) == {NEW: held}
+    assert table_attributes(upstream) == {NEW: held}
 
 
-def test_attaching_from_within_attaching(torch: Any) -> None:
+def test_attach_may_be_called_while_attaching(torch: Any) -> None:
     inner: list[str] = []
     right = torch.fake_export
 
@@ -59,7 +59,7 @@ def test_attaching_from_within_attaching(torch: Any) -> None:
     assert dlx.attach().provider == "dlx"
     assert inner == ["begun", "dlx"]
     dlx.detach()
-    assert own(torch) == {}
+    assert table_attributes(torch) == {}
 
 
 def _run_in_threads(work: Callable[[], None], count: int) -> None:

@@ -1,4 +1,4 @@
-"""The entry point: attaches, raises nothing that would end `import torch`, and tells later what went wrong."""
+"""The entry point attaches, never makes `import torch` fail, and `status` reports an error that happened in it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dlx_torch_ext import _attach, _autoload
 from tests.support import fake_torch
 from tests.support.installation import entry
 
-Place = Callable[..., Any]
-Install = Callable[..., Path]
+SetModule = Callable[..., Any]
+InstallVariants = Callable[..., Path]
 
 
 @pytest.fixture
-def torch(place: Place, install: Install) -> Any:
-    install([entry("2.9", True, "cpu")])
-    return place(fake_torch.torch(whole=True))
+def torch(set_module: SetModule, install_variants: InstallVariants) -> Any:
+    install_variants([entry("2.9", True, "cpu")])
+    return set_module(fake_torch.torch(whole=True))
 
 
 def test_it_attaches(torch: Any) -> None:
@@ -54,7 +54,7 @@ class _Panic(BaseException):
 @pytest.mark.parametrize(
     "error", [RuntimeError("broken"), MemoryError("broken"), _Panic("broken"), GeneratorExit("broken")]
 )
-def test_it_swallows_everything_and_status_tells(
+def test_it_catches_every_error_and_status_reports_it(
     error: BaseException, torch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any) -> None:
@@ -68,7 +68,7 @@ def test_it_swallows_everything_and_status_tells(
 
 
 @pytest.mark.parametrize("wish", [KeyboardInterrupt, SystemExit])
-def test_the_users_wish_to_stop_goes_through(
+def test_keyboard_interrupt_and_system_exit_pass(
     wish: type[BaseException], torch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: Any) -> None:
@@ -80,49 +80,49 @@ def test_the_users_wish_to_stop_goes_through(
 
 
 @pytest.mark.parametrize("torch", [fake_torch.torch("2.2.0"), fake_torch.torch(None), fake_torch.torch("odd")])
-def test_a_torch_it_cannot_serve_imports(torch: Any, place: Place) -> None:
-    place(torch)
+def test_a_torch_without_a_fitting_library_still_imports(torch: Any, set_module: SetModule) -> None:
+    set_module(torch)
     _autoload.autoload()
     assert _autoload.failure == ""
     assert dlx.status().provider == "none"
 
 
-class TestWhyNot:
-    """Why the entry point did not run, each with what to do."""
+class TestWhyNotAttached:
+    """Each reason why the entry point did not run says what to do."""
 
     @pytest.fixture(autouse=True)
     def _registered(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_autoload, "_is_registered", lambda: True)
 
-    def test_torch_2_4_has_no_autoload(self, place: Place) -> None:
-        why = _autoload.why_not_attached(_attach.facts_without_ours(place(fake_torch.torch("2.4.1")), ""))
+    def test_torch_2_4_has_no_autoload(self, set_module: SetModule) -> None:
+        why = _autoload.why_not_attached(_attach.facts_without_ours(set_module(fake_torch.torch("2.4.1")), ""))
         assert "2.4.1 calls no extension" in why
         assert "attach()" in why
 
-    def test_torchs_switch(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_torch_device_backend_autoload(self, set_module: SetModule, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
-        why = _autoload.why_not_attached(_attach.facts_without_ours(place(fake_torch.torch()), ""))
+        why = _autoload.why_not_attached(_attach.facts_without_ours(set_module(fake_torch.torch()), ""))
         assert why.startswith("TORCH_DEVICE_BACKEND_AUTOLOAD=0 keeps torch")
 
-    def test_torch_npu_before_torch(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_torch_npu_before_torch(self, set_module: SetModule, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
         npu = fake_torch.torch("2.9.0")
-        place(npu, "torch_npu")
-        why = _autoload.why_not_attached(_attach.facts_without_ours(place(fake_torch.torch()), ""))
+        set_module(npu, "torch_npu")
+        why = _autoload.why_not_attached(_attach.facts_without_ours(set_module(fake_torch.torch()), ""))
         assert "`import torch_npu` before `import torch`" in why
         assert "attach()" in why
 
-    def test_no_entry_point(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_no_entry_point(self, set_module: SetModule, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_autoload, "_is_registered", lambda: False)
-        why = _autoload.why_not_attached(_attach.facts_without_ours(place(fake_torch.torch()), ""))
+        why = _autoload.why_not_attached(_attach.facts_without_ours(set_module(fake_torch.torch()), ""))
         assert "no entry point dlx_torch_ext._autoload:autoload" in why
 
-    def test_found_too_late(self, place: Place) -> None:
-        assert "attach()" in _autoload.why_not_attached(_attach.facts_without_ours(place(fake_torch.torch()), ""))
+    def test_torch_was_imported_first(self, set_module: SetModule) -> None:
+        assert "attach()" in _autoload.why_not_attached(_attach.facts_without_ours(set_module(fake_torch.torch()), ""))
 
-    def test_status_says_so(self, place: Place, install: Install) -> None:
-        install([entry("2.4", True, "cpu")])
-        place(fake_torch.torch("2.4.1"))
+    def test_status_says_so(self, set_module: SetModule, install_variants: InstallVariants) -> None:
+        install_variants([entry("2.4", True, "cpu")])
+        set_module(fake_torch.torch("2.4.1"))
         assert "2.4.1 calls no extension" in dlx.status().reason
 
 
@@ -141,6 +141,6 @@ def test_the_entry_point_is_found_by_its_metadata(tmp_path: Path, monkeypatch: p
     assert importlib.metadata.entry_points is real
 
 
-def test_what_the_entry_point_names_is_there() -> None:
+def test_the_entry_point_names_the_function() -> None:
     module, _, function = _autoload.ENTRY_POINT.partition(":")
     assert getattr(sys.modules[module], function) is _autoload.autoload

@@ -1,4 +1,4 @@
-"""`dlx-torch build` without torch and without a compiler: its options, its refusals, what it leaves behind."""
+"""`dlx-torch build` without torch and without a compiler: its options, its errors, and the files that it leaves."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ NPU = {"torch_npu": "2.9.0", "system": "linux", "machine": "aarch64"}
 @pytest.fixture(autouse=True)
 def _revision(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_cache, "revision", lambda: "0123456789ab")
-    monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "1")  # run() sets it; put back after the test
+    monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "1")  # run() sets it; monkeypatch restores it after the test
 
 
 def usage_error(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The last line of what argparse says to a wrong command line."""
+    """The last line that argparse prints for a wrong command line."""
     with pytest.raises(SystemExit) as stopped:
         _cli.main(["build", *arguments])
     assert stopped.value.code == 2
@@ -113,14 +113,14 @@ class TestPlan:
     def test_the_backend_is_the_one_resolve_wants(self, situation: dict[str, Any], backend: str) -> None:
         assert planned(**{"system": "linux", **situation}).backend == backend
 
-    def test_an_option_says_otherwise(self) -> None:
+    def test_an_option_overrides_that_backend(self) -> None:
         assert planned("cuda", **NPU, backend="cuda").backend == "cuda"
         assert planned("torch_npu", **NPU, backend="cuda", cuda_active=lambda: True).backend == "torch_npu"
 
     @pytest.mark.parametrize(
         "version", ["2.9.0a0+50eac811a6.nv25.09", "2.16.0.dev20270101+cu130", "2.4.0", "2.9.1+cpu"]
     )
-    def test_releases_and_what_is_none(self, version: str, tmp_path: Path) -> None:
+    def test_any_version_can_be_built_for(self, version: str, tmp_path: Path) -> None:
         target = planned(output=str(tmp_path), torch=version)
         assert target.name == f"torch{version}-cxx11-cpu"
         assert target.path == str(tmp_path / _cache.file_name(facts(torch=version), "cpu"))
@@ -130,16 +130,16 @@ class TestPlan:
         target = planned(output=None, settings=Settings(cache_dir=str(tmp_path)))
         assert os.path.dirname(target.path) == str(tmp_path)
 
-    def test_disabled_is_no_reason_not_to_build(self, tmp_path: Path) -> None:
+    def test_disabled_does_not_prevent_building(self, tmp_path: Path) -> None:
         assert planned(output=str(tmp_path), settings=Settings(disable=True)).backend == "cpu"
 
-    def test_under_a_name_of_ones_own(self, tmp_path: Path) -> None:
+    def test_with_libname(self, tmp_path: Path) -> None:
         target = planned(output=str(tmp_path), name="libmine.so")
         assert target.path == str(tmp_path / "libmine.so")
         assert target.user_named
 
     @pytest.mark.parametrize("name", ["", ".", "..", "a/b.so", "/b.so"])
-    def test_a_name_is_no_path(self, name: str) -> None:
+    def test_a_name_must_not_be_a_path(self, name: str) -> None:
         assert "is not the name of a file without a folder: give the folder with --output-dir" in refused(name=name)
 
     def test_a_torch_too_old(self) -> None:
@@ -149,7 +149,7 @@ class TestPlan:
         assert refused(torch=None, torch_problem="torch is not installed") == "torch is not installed"
 
     @pytest.mark.parametrize("version", ["unknown", "2.9;rm", '2.9"', "2.9 1"])
-    def test_a_version_that_is_none(self, version: str) -> None:
+    def test_a_version_that_is_not_one(self, version: str) -> None:
         assert "is not a version number" in refused(torch=version)
 
     def test_an_unknown_abi(self) -> None:
@@ -167,10 +167,10 @@ class TestPlan:
     def test_torch_npu_that_is_not_installed(self) -> None:
         assert "torch_npu is not installed" in refused("torch_npu", system="linux")
 
-    def test_an_accelerator_without_a_library(self) -> None:
+    def test_a_torch_for_an_accelerator_that_we_do_not_build_for(self) -> None:
         assert "is built for xpu, dlx-torch-ext builds for cpu, cuda, rocm, torch_npu only" in refused(backend="xpu")
 
-    def test_nobodys_home(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_no_home_directory(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_cache, "folder", lambda _: "")
         assert "DLX_TORCH_CACHE_DIR" in refused(output=None)
 
@@ -180,8 +180,8 @@ LIBRARY = b"a library"
 
 @pytest.fixture
 def build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Target]:
-    """Builds into tmp_path/out with a compiler that writes LIBRARY, or does what `compiler` does; `problem` is what a
-    trial of the result finds."""
+    """Builds into tmp_path/out with `compiler`, by default one that writes LIBRARY. `problem`: what the check of the
+    result finds."""
 
     def now(
         compiler: Callable[..., str] | None = None, problem: str = "", folder: Path = tmp_path / "out", **options: Any
@@ -212,12 +212,14 @@ class TestBuilding:
         assert Path(target.path).read_bytes() == LIBRARY
         assert os.listdir(tmp_path / "out") == [os.path.basename(target.path)]
 
-    def test_once(self, build: Callable[..., Target], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_second_build_does_nothing(
+        self, build: Callable[..., Target], capsys: pytest.CaptureFixture[str]
+    ) -> None:
         build()
         build(compiler=lambda *_: pytest.fail("compiled again"))
         assert "is built already" in capsys.readouterr().err
 
-    def test_under_a_name_of_ones_own_it_builds_again(self, build: Callable[..., Target]) -> None:
+    def test_with_libname_it_builds_again(self, build: Callable[..., Target]) -> None:
         target = build(name="mine.so")
         Path(target.path).write_bytes(b"from other sources")
         assert Path(build(name="mine.so").path).read_bytes() == LIBRARY
@@ -266,7 +268,7 @@ class TestBuilding:
         with pytest.raises(BuildError, match=r"out cannot be written: Permission denied"):
             build()
 
-    def test_a_folder_where_another_works_too_long(
+    def test_another_process_builds_there_for_too_long(
         self, build: Callable[..., Target], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(build_command, "_TIMEOUT_S", 0.0)
@@ -316,7 +318,7 @@ def line(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-def test_a_builder_that_was_killed_blocks_nobody(build: Callable[..., Target], tmp_path: Path) -> None:
+def test_a_killed_build_does_not_block_the_next_one(build: Callable[..., Target], tmp_path: Path) -> None:
     killed = builder(tmp_path / "out")
     word, _, work = line(killed).partition(" ")
     assert word == "compiling"
@@ -340,11 +342,11 @@ def test_the_second_of_two_waits_and_takes_what_the_first_built(tmp_path: Path) 
 
 
 def test_run_says_in_one_line_what_is_wrong(
-    place: Callable[[Any], Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    set_module: Callable[[Any], Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     from tests.support import fake_torch
 
-    place(fake_torch.torch("2.3.1"))
+    set_module(fake_torch.torch("2.3.1"))
     assert build_command.run(None, str(tmp_path), None) == 1
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -1,4 +1,4 @@
-"""Where built libraries lie, how their names keep everything apart that must not meet, and how they are found."""
+"""The folder of built libraries, their names, which differ wherever the libraries do, and how they are found."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def in_cache(folder: Path, **changes: Any) -> Facts:
 
 
 class TestFolder:
-    def test_named(self, tmp_path: Path) -> None:
+    def test_dlx_torch_cache_dir(self, tmp_path: Path) -> None:
         settings = read_settings({"DLX_TORCH_CACHE_DIR": str(tmp_path / "own")})
         assert _cache.folder(settings) == str(tmp_path / "own")
 
@@ -47,17 +47,17 @@ class TestFolder:
 
     def test_never_below_the_current_directory(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-        monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # nobody's home
+        monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # there is no home directory
         assert _cache.folder(Settings()) == ""
         assert _cache.built_for(facts()) == ()
 
 
 class TestName:
-    def test_says_everything(self, revision: str) -> None:
+    def test_the_file_name_says_all_that_the_library_depends_on(self, revision: str) -> None:
         name = _cache.file_name(facts(torch=NIGHTLY, system="linux", machine="x86_64"), "cuda")
         assert name == f"libdlx_torch_cuda-torch2.9.0.dev20250804+cu128-cxx11-linux-x86_64-{revision}.so"
 
-    def test_follows_the_system(self, revision: str) -> None:
+    def test_the_file_name_follows_the_system(self, revision: str) -> None:
         assert _cache.file_name(facts(system="macos", machine="arm64"), "cpu").endswith(
             f"-macos-arm64-{revision}.dylib"
         )
@@ -74,7 +74,7 @@ class TestName:
         for torch, abi, machine, backend, state in axes:
             monkeypatch.setattr(_cache, "revision", lambda state=state: state)
             names.append(_cache.file_name(facts(torch=torch, cxx11_abi=abi, machine=machine), backend))
-        folded = {name.casefold() for name in names}  # some file systems do not tell A from a
+        folded = {name.casefold() for name in names}  # on some file systems A and a are the same letter
         assert len(folded) == len(names)
         assert all(name == os.path.basename(name) and name.isascii() and " " not in name for name in names)
 
@@ -111,7 +111,7 @@ class TestRevision:
         assert os.path.isfile(os.path.join(_cache.source_folder(), "cpp", "include", "dlx", "dlx_torch.h"))
         assert len(_cache.revision()) == 12
 
-    def test_everything_it_covers_travels_in_the_wheel(self) -> None:
+    def test_all_its_sources_are_in_the_wheel(self) -> None:
         project = (ROOT / "pyproject.toml").read_text()
         for name in (*_cache._SOURCES, "pyproject.toml"):
             assert f'"{name}" = "dlx_torch_ext/_src/{name}"' in project
@@ -124,7 +124,9 @@ class TestRevision:
         assert (_cache.source_folder(), _cache.revision()) == ("", "")
         _cache.revision.cache_clear()
 
-    def test_a_checkout_comes_before_a_copy(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def test_the_sources_of_a_checkout_come_before_those_in_the_package(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
         import dlx_torch_ext
 
         checkout, installed = tmp_path / "checkout", tmp_path / "site-packages" / "dlx_torch_ext"
@@ -154,7 +156,7 @@ class TestFound:
     @pytest.mark.parametrize(
         "change", [{"torch": "2.9.0.dev20250805+cu128"}, {"cxx11_abi": False}, {"machine": "riscv64"}, {"torch": None}]
     )
-    def test_nothing_for_another(self, change: dict[str, Any], tmp_path: Path) -> None:
+    def test_nothing_for_another_torch_or_machine(self, change: dict[str, Any], tmp_path: Path) -> None:
         (tmp_path / _cache.file_name(facts(torch=NIGHTLY), "cpu")).touch()
         assert _cache.built_for(in_cache(tmp_path, **{"torch": NIGHTLY, **change})) == ()
 
@@ -189,7 +191,7 @@ print(json.dumps([status.provider, status.variant, status.library, status.reason
 
 @pytest.mark.usefixtures("revision")
 class TestInAFreshProcess:
-    """A package without a manifest, a nightly, and a file in the cache under the right name."""
+    """The package has no manifest, torch is a nightly, and the cache has a file with the right name."""
 
     @staticmethod
     def attach(tmp_path: Path, **env: str) -> Any:
@@ -197,16 +199,16 @@ class TestInAFreshProcess:
         return site.run(ATTACH, DLX_TORCH_CACHE_DIR=str(tmp_path), DLX_TORCH_AUTOLOAD="0", **env).value
 
     @staticmethod
-    def place(tmp_path: Path) -> Path:
+    def path(tmp_path: Path) -> Path:
         return tmp_path / _cache.file_name(facts(torch=NIGHTLY), "cpu")
 
-    def test_what_was_built_is_taken(self, tmp_path: Path) -> None:
-        file = stub.library(self.place(tmp_path), f'BUILT_FOR="{NIGHTLY}"')
+    def test_a_built_library_is_used(self, tmp_path: Path) -> None:
+        file = stub.library(self.path(tmp_path), f'BUILT_FOR="{NIGHTLY}"')
         provider, variant, library, reason, _ = self.attach(tmp_path)
         assert (provider, variant, library) == ("dlx", f"torch{NIGHTLY}-cxx11-cpu", str(file))
         assert reason == f"built here for exactly torch {NIGHTLY}"
 
-    def test_there_is_none(self, tmp_path: Path) -> None:
+    def test_without_a_built_library(self, tmp_path: Path) -> None:
         provider, _, _, reason, built = self.attach(tmp_path)
         assert provider == "none"
         assert "`dlx-torch build`" in reason
@@ -222,20 +224,20 @@ class TestInAFreshProcess:
             ((), f"was not built for exactly torch {NIGHTLY}: run `dlx-torch build` again"),
             (('BUILT_FOR=""',), f"was not built for exactly torch {NIGHTLY}: run `dlx-torch build` again"),
             ((f'BUILT_FOR="{NIGHTLY}"', 'BACKEND="torch_npu"'), "built for torch_npu, this torch needs cpu"),
-            ((f'BUILT_FOR="{NIGHTLY}"', "CXX11=0"), "C++ ABI 0"),
+            ((f'BUILT_FOR="{NIGHTLY}"', "CXX11_ABI=0"), "C++ ABI 0"),
             (("NOT_OURS",), "is not a library of dlx-torch-ext"),
         ],
     )
-    def test_another_library_under_its_name(self, macros: tuple[str, ...], words: str, tmp_path: Path) -> None:
-        stub.library(self.place(tmp_path), *macros)
+    def test_another_library_with_that_file_name(self, macros: tuple[str, ...], words: str, tmp_path: Path) -> None:
+        stub.library(self.path(tmp_path), *macros)
         provider, _, _, reason, built = self.attach(tmp_path)
         assert provider == "none"
         assert words in reason
         assert words in built[0]
 
-    @pytest.mark.skipif(SYSTEM != "linux", reason="the loader of Linux is the one that dies of it")
-    def test_a_truncated_one(self, tmp_path: Path) -> None:
-        file = stub.library(self.place(tmp_path), f'BUILT_FOR="{NIGHTLY}"')
+    @pytest.mark.skipif(SYSTEM != "linux", reason="only the loader of Linux crashes there")
+    def test_a_truncated_library(self, tmp_path: Path) -> None:
+        file = stub.library(self.path(tmp_path), f'BUILT_FOR="{NIGHTLY}"')
         file.write_bytes(file.read_bytes()[:5000])
         provider, _, _, reason, _ = self.attach(tmp_path)
         assert provider == "none"

@@ -1,4 +1,4 @@
-"""One builder at a time: what is held is waited for, within bounds; what cannot be created is said at once."""
+"""The lock between builds: another process waits for it until a timeout; a file that cannot be created is an error."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def silent(holder: str) -> None:
     raise AssertionError(f"waited for {holder}")
 
 
-def test_taken_and_removed(tmp_path: Path) -> None:
+def test_the_file_exists_while_the_lock_is_held(tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
     with locked(str(path), 0, silent) as alone:
         assert alone
@@ -62,7 +62,7 @@ def test_removed_after_a_failure(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def test_held_by_another_process(hold: Callable[[Path], Any], tmp_path: Path) -> None:
+def test_raises_after_the_timeout_if_another_process_holds_it(hold: Callable[[Path], Any], tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
     holder = hold(path)
     announced: list[str] = []
@@ -91,14 +91,14 @@ def test_a_holder_that_was_killed_holds_nothing(hold: Callable[[Path], Any], tmp
         assert alone
 
 
-def test_a_file_left_by_anything_is_no_lock(tmp_path: Path) -> None:
+def test_a_file_that_no_process_holds_is_not_a_lock(tmp_path: Path) -> None:
     (tmp_path / "x.lock").write_text("no number")
     with locked(str(tmp_path / "x.lock"), 0, silent) as alone:
         assert alone
 
 
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.ENOENT])
-def test_a_file_that_cannot_be_created_is_told_at_once(
+def test_a_file_that_cannot_be_created_is_reported_at_once(
     code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refuse(*_: object) -> int:
@@ -116,7 +116,7 @@ def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="flock")
-def test_a_file_system_without_locks_is_worked_on_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_on_a_file_system_without_locks_it_works_without_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import fcntl
 
     def refuse(*_: object) -> None:

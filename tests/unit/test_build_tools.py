@@ -1,4 +1,4 @@
-"""What compiling takes, and what is said where it is missing or fails."""
+"""The programs and files that compiling needs, and the error if one is missing or fails."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TestWhatIsMissing:
 
     @pytest.fixture
     def programs(self, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-        """The programs of this machine."""
+        """The programs that this machine has."""
         here = {"cmake", "ninja", "c++"}
         monkeypatch.setattr("shutil.which", lambda name, path=None: f"/bin/{name}" if name in here else None)
         monkeypatch.delenv("CXX", raising=False)
@@ -76,14 +76,14 @@ class TestWhatIsMissing:
         assert compile._find_dlpack() == str(tmp_path / "include")
 
 
-def test_the_words_of_a_compiler_come_without_the_command() -> None:
+def test_the_output_of_a_compiler_comes_without_the_command() -> None:
     output = ["[1/2] Building a.o", "FAILED: a.o", "c++ -I... a.cc", "a.cc:1:1: error: no", *["note"] * 100]
     assert compile.failure_lines(output)[:2] == ["a.cc:1:1: error: no", "note"]
     assert len(compile.failure_lines(output)) <= 40
     assert compile.failure_lines(["anything"]) == ["anything"]
 
 
-def test_the_reason_of_cmake_is_one_line() -> None:
+def test_cmakes_message_becomes_one_line() -> None:
     output = [
         "-- ok",
         "CMake Error at x:1 (message):",
@@ -97,7 +97,7 @@ def test_the_reason_of_cmake_is_one_line() -> None:
     assert compile.failure_lines(["CMake Error: no such file"]) == ["CMake Error: no such file"]
 
 
-def test_a_program_that_fails_gives_its_words(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_that_fails_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["[1/2] one", "FAILED: x", "the command", "the cause", "and more"]
     program = f"print(*{lines}, sep=chr(10)); raise SystemExit(3)"
     with pytest.raises(BuildError) as error:
@@ -106,6 +106,6 @@ def test_a_program_that_fails_gives_its_words(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out == ""
 
 
-def test_a_program_that_fails_without_a_word() -> None:
+def test_a_program_that_fails_without_output() -> None:
     with pytest.raises(BuildError, match=r"^configuring failed: exit status 3$"):
         compile._run_step("configuring", [sys.executable, "-c", "raise SystemExit(3)"])

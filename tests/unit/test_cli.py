@@ -1,4 +1,4 @@
-"""The command as a process: what its reader does to it."""
+"""The command as a process whose stdout is closed, at once or from the start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COMMANDS = [["list"], ["doctor"], ["doctor", "--json"]]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_reader_may_stop_reading(command: list[str]) -> None:
+def test_the_reader_of_its_output_may_stop_reading(command: list[str]) -> None:
     module = [sys.executable, "-m", "dlx_torch_ext", *command]
     with subprocess.Popen(module, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -27,7 +27,7 @@ def test_a_reader_may_stop_reading(command: list[str]) -> None:
 if sys.platform != "win32":
 
     @pytest.mark.parametrize("command", COMMANDS)
-    def test_there_need_be_no_stdout(command: list[str]) -> None:
+    def test_it_works_without_a_stdout(command: list[str]) -> None:
         module = f"{shlex.quote(sys.executable)} -m dlx_torch_ext {' '.join(command)} >&-"
         done = subprocess.run(["sh", "-c", module], stderr=subprocess.PIPE, text=True, check=False)
         assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""detect_backend: what a torch can use now, by asking it."""
+"""detect_backend asks a torch which backend it can use now."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_cuda_and_rocm_come_before_an_npu_namespace(
     assert torch.questions == ["cuda"]
 
 
-def test_an_interface_that_fails_is_not_there() -> None:
+def test_an_interface_that_fails_is_not_available() -> None:
     def fail() -> bool:
         raise RuntimeError("no driver")
 

@@ -201,7 +201,7 @@ def test_pure_installation(tmp_path: Path) -> None:
 )
 def test_it_says_why_autoload_did_not_fire(torch: str, env: dict[str, str], words: str, tmp_path: Path) -> None:
     site = Site(tmp_path, [entry("2.9", True, "cpu"), entry("2.4", True, "cpu")])
-    site.torch(torch, autoload=False)
+    site.write_torch(torch, autoload=False)
     metadata = tmp_path / "dlx_torch_ext-0.1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: dlx-torch-ext\nVersion: 0.1.0\n")

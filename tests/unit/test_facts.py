@@ -1,4 +1,4 @@
-"""What is read from a torch, and that reading it never asks a device."""
+"""The facts that are read from a torch, and that reading them asks no device."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from dlx_torch_ext import _capsule, _facts
 from tests.support import fake_torch, stub
 from tests.support.structs import DLPackExchangeAPI
 
-Place = Callable[..., Any]
+SetModule = Callable[..., Any]
 
 
 @pytest.mark.parametrize(
     ("cuda", "hip", "backend"),
     [(None, None, "cpu"), ("12.8", None, "cuda"), (None, "6.2", "rocm"), ("12.8", "6.2", "cuda")],
 )
-def test_build_comes_from_torch_version(cuda: str | None, hip: str | None, backend: str) -> None:
+def test_the_backend_comes_from_torch_version(cuda: str | None, hip: str | None, backend: str) -> None:
     assert _facts.read(fake_torch.torch(cuda=cuda, hip=hip)).backend == backend
 
 
 @pytest.mark.parametrize("names", [(), ("cuda",), ("hip",)])
-def test_missing_version_attributes_read_as_not_set(names: tuple[str, ...]) -> None:
+def test_missing_version_attributes_count_as_none(names: tuple[str, ...]) -> None:
     assert _facts.read(fake_torch.torch(version_names=names)).backend == "cpu"
 
 
@@ -56,8 +56,8 @@ def test_no_device_is_asked() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only libstdc++ has two C++ ABIs")
 @pytest.mark.parametrize("abi", [True, False])
 def test_cxx11_abi_by_function_and_by_flag(abi: bool) -> None:
-    assert _facts.read(fake_torch.torch(cxx11=abi)).cxx11_abi is abi
-    torch = fake_torch.torch(cxx11=None)
+    assert _facts.read(fake_torch.torch(cxx11_abi=abi)).cxx11_abi is abi
+    torch = fake_torch.torch(cxx11_abi=None)
     assert _facts.read(torch).cxx11_abi is None
     torch._C._GLIBCXX_USE_CXX11_ABI = abi
     assert _facts.read(torch).cxx11_abi is abi
@@ -65,7 +65,7 @@ def test_cxx11_abi_by_function_and_by_flag(abi: bool) -> None:
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])
 def test_only_libstdcxx_has_two_abis(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    torch = fake_torch.torch(cxx11=False)
+    torch = fake_torch.torch(cxx11_abi=False)
     monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setenv("PROCESSOR_ARCHITECTURE", "AMD64")
     facts = _facts.read(torch)
@@ -74,8 +74,8 @@ def test_only_libstdcxx_has_two_abis(platform: str, monkeypatch: pytest.MonkeyPa
     assert facts.platform == f"{facts.system}-{'x64' if platform == 'win32' else facts.machine}"
 
 
-def test_no_torch_is_a_fact(place: Place) -> None:
-    place(None)
+def test_no_torch_is_a_fact(set_module: SetModule) -> None:
+    set_module(None)
     torch, problem = _facts.import_torch()
     assert torch is None
     assert problem == f"torch is not installed in {sys.prefix}: install it there, or run the Python that has it"
@@ -101,7 +101,7 @@ def test_a_missing_dependency_of_torch_is_not_a_missing_torch(tmp_path: Path, mo
     assert "fails (ModuleNotFoundError: No module named 'dlx_no_such_module')" in _facts.import_torch()[1]
 
 
-def test_a_folder_called_torch_is_no_torch() -> None:
+def test_a_folder_called_torch_is_not_torch() -> None:
     folder = types.ModuleType("torch")
     assert "torch from an unknown place is not PyTorch" in _facts.read(folder).torch_problem
     folder.__path__ = ["/here/torch"]
@@ -132,10 +132,10 @@ def test_torch_npu_is_looked_up_but_not_imported(tmp_path: Path, monkeypatch: py
     assert _facts.read(fake_torch.torch()).torch_npu == "2.9.0"
 
 
-def test_a_loaded_torch_npu_says_its_version(place: Place) -> None:
+def test_a_loaded_torch_npu_says_its_version(set_module: SetModule) -> None:
     npu = types.ModuleType("torch_npu")
     npu.__version__ = "2.9.0.post1"  # type: ignore[attr-defined]
-    place(npu, "torch_npu")
+    set_module(npu, "torch_npu")
     facts = _facts.read(fake_torch.torch())
     assert (facts.torch_npu, facts.torch_npu_loaded) == ("2.9.0.post1", True)
 
@@ -163,7 +163,7 @@ def test_a_table_lies_in_the_library_of_its_functions() -> None:
 
 
 @pytest.mark.parametrize("value", [object(), "text", 1, True, -8, 0x10001])
-def test_an_attribute_that_is_no_table_is_somebody_elses(value: object) -> None:
+def test_an_attribute_that_is_not_a_table_is_foreign(value: object) -> None:
     torch = fake_torch.torch()
     torch.Tensor.__dlpack_c_exchange_api__ = value
     assert _facts.read(torch).table == _facts.Table("foreign", 0)
@@ -176,7 +176,7 @@ def test_the_legacy_integer_alone_is_a_table() -> None:
     assert _facts.read(torch).table == _facts.Table("foreign", _address(table))
 
 
-def test_this_interpreter() -> None:
+def test_facts_about_this_interpreter() -> None:
     facts = _facts.read()
     assert facts.python == ".".join(map(str, sys.version_info[:3]))
     assert facts.implementation == "cpython"

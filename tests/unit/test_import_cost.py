@@ -1,4 +1,4 @@
-"""What an import brings along: of this package, nothing of torch; of the entry point, only what is listed here."""
+"""Which modules are imported: by `import dlx_torch_ext` no other one; by the entry point only those listed here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.installation import Site, entry
 
 CPU = [entry("2.9", True, "cpu")]
 
-# Everything torch itself has imported by the time it calls its extensions, so that none of it is a cost of ours.
+# torch itself has imported these before it calls its extensions, so they cost us nothing.
 BY_TORCH = "__future__, ctypes, functools, importlib.metadata, importlib.util, json, re, struct, threading, typing"
 
 OURS = {
@@ -19,7 +19,7 @@ OURS = {
 }
 
 
-# Where torch has a table of its own, no library is looked at.
+# Not imported if torch has a table of its own, because then no library is loaded.
 ONLY_FOR_A_LIBRARY = {"_elf", "_layout", "_load", "_selftest"}
 
 
@@ -40,7 +40,7 @@ def test_every_public_name_is_there_and_needs_no_torch(use: str, tmp_path: Path)
     assert finished.status == 0, str(finished)
 
 
-def test_all_names_are_public_and_others_are_not() -> None:
+def test_dir_lists_the_public_names_and_other_names_do_not_exist() -> None:
     import dlx_torch_ext as dlx
 
     assert sorted(dir(dlx)) == sorted(dlx.__all__)
@@ -54,13 +54,13 @@ FIRE = "from dlx_torch_ext._autoload import autoload; autoload()"
 
 
 def test_the_entry_point_imports_this_and_no_more(tmp_path: Path) -> None:
-    # The fake's own imports come first and are not counted.
+    # What the fake torch imports comes first and is not counted.
     code = f"{PREPARED}; sys.modules.pop('dlx_torch_ext', None); before = set(sys.modules); {FIRE}"
     new = imported(Site(tmp_path, CPU), code)
     assert new == {"dlx_torch_ext", *(f"dlx_torch_ext.{name}" for name in OURS)}
 
 
-def test_beside_torchs_own_table_it_imports_less(tmp_path: Path) -> None:
+def test_with_a_table_of_torchs_own_it_imports_less(tmp_path: Path) -> None:
     prepared = PREPARED.replace("fake_torch.torch(whole=True)", "fake_torch.torch_with_own_table('2.13.0')")
     code = f"{prepared}; [sys.modules.pop(m) for m in list(sys.modules) if m.startswith('dlx_torch_ext')]"
     new = imported(Site(tmp_path, CPU), f"{code}; before = set(sys.modules); {FIRE}")
@@ -69,14 +69,14 @@ def test_beside_torchs_own_table_it_imports_less(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", ["DLX_TORCH_AUTOLOAD=0", "DLX_TORCH_DISABLE=1"])
-def test_switched_off_it_imports_next_to_nothing(setting: str, tmp_path: Path) -> None:
+def test_switched_off_it_imports_three_modules(setting: str, tmp_path: Path) -> None:
     name, _, value = setting.partition("=")
     new = imported(Site(tmp_path, CPU), f"before = set(sys.modules); {FIRE}", **{name: value})
     ours = {"_autoload", "_record", "_settings"}
     assert new == {"dlx_torch_ext", *(f"dlx_torch_ext.{name}" for name in ours)}
 
 
-def test_a_python_without_the_c_api_imports_and_says_so(tmp_path: Path) -> None:
+def test_a_python_without_the_c_api_can_import_it_and_gets_a_reason(tmp_path: Path) -> None:
     code = """
     import ctypes, json, sys
     del ctypes.pythonapi

@@ -1,4 +1,4 @@
-"""The layout check, on tensors that lie in memory as the release says, and on some that do not."""
+"""The layout check, on fake tensors with the layout of a release line and with another one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support import fake_torch, stub
 
 
 @pytest.mark.parametrize(("version", "line"), [("2.4.1", (2, 4)), ("2.9.1", (2, 9)), ("2.10.0", (2, 10))])
-def test_as_the_release_says(version: str, line: tuple[int, int]) -> None:
+def test_the_layout_of_the_release_line(version: str, line: tuple[int, int]) -> None:
     assert _layout.problem(fake_torch.torch(version, whole=True), line) == ""
 
 
@@ -26,7 +26,7 @@ def test_another_size(version: str, line: tuple[int, int]) -> None:
 
 def test_another_tensor_class() -> None:
     torch = fake_torch.torch(whole=True)
-    fake_torch.torch(whole=True)  # libtorch_python's pointer now names the class of this one
+    fake_torch.torch(whole=True)  # THPVariableClass now points to the class of this one
     assert "THPVariableClass" in _layout.problem(torch, (2, 9))
 
 
@@ -47,13 +47,13 @@ def test_windows_has_the_class_under_another_name(monkeypatch: pytest.MonkeyPatc
     assert asked == [("_C.so", "THPVariableClass")] * 2 + [("torch_python.dll", name)]
 
 
-def test_another_place_for_the_tensor() -> None:
+def test_another_offset_of_the_tensor_impl() -> None:
     torch = fake_torch.torch(whole=True)
     torch.Tensor._cdata = 12345
     assert "do not have the pointer to their TensorImpl" in _layout.problem(torch, (2, 9))
 
 
-def test_what_cannot_be_checked_is_a_problem() -> None:
+def test_a_layout_that_cannot_be_checked_is_a_problem() -> None:
     torch = fake_torch.torch(whole=True)
     torch._C.__file__ = str(stub.compiled())  # a library without THPVariableClass
     assert "cannot be checked" in _layout.problem(torch, (2, 9))

@@ -1,4 +1,4 @@
-"""Everything that can be wrong with a library, and that none of it gets past the loader or kills the process."""
+"""The loader rejects every kind of wrong or damaged library, and none of them crashes the process."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_library_stays_loaded_and_is_opened_once() -> None:
         (("BACKEND=0",), "built for no backend"),
         (("MINOR=8",), "built for torch 2.8, this is torch 2.9.1+cpu: reinstall dlx-torch-ext"),
         (("MAJOR=3",), "built for torch 3.9"),
-        (("CXX11=0",), "C++ ABI 0, this torch has 1"),
+        (("CXX11_ABI=0",), "C++ ABI 0, this torch has 1"),
         (("DLPACK_MINOR=2",), "DLPack 1.2, needed is 1.3 or a newer 1.x: reinstall dlx-torch-ext"),
         (("NO_TABLE",), "has no table for this Python, whose PyObject has"),
         (("NOT_OURS",), "is not a library of dlx-torch-ext (undefined symbol: dlx_torch_build_info)"),
@@ -67,12 +67,12 @@ def test_a_newer_dlpack_of_the_same_major_is_fine() -> None:
     assert isinstance(attempt(stub.compiled("DLPACK_MINOR=4")), Library)
 
 
-def test_an_older_cxx11_abi_is_told_by_both_sides() -> None:
+def test_the_message_names_the_abi_of_both_sides() -> None:
     assert "C++ ABI 1, this torch has 0" in refused(stub.compiled(), cxx11_abi=False)
 
 
-def test_the_overlay_belongs_to_no_torch_release() -> None:
-    path = stub.compiled('BACKEND="torch_npu"', "MAJOR=0", "MINOR=0", "CXX11=0")
+def test_the_overlay_fits_any_torch() -> None:
+    path = stub.compiled('BACKEND="torch_npu"', "MAJOR=0", "MINOR=0", "CXX11_ABI=0")
     beneath = Table("upstream", 64)
     assert isinstance(attempt(path, provider="overlay", backend="torch_npu", torch="2.14.0", table=beneath), Library)
     assert "built for torch 0.0" in refused(path, backend="torch_npu", torch="2.14.0")
@@ -94,10 +94,10 @@ def test_a_folder(tmp_path: Path) -> None:
     assert "cannot be loaded" in refused(tmp_path)
 
 
-def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+def test_a_file_without_read_permission(tmp_path: Path) -> None:
     path = stub.library(tmp_path / "closed.so")
     path.chmod(0)
-    if os.access(path, os.R_OK):  # root reads everything
+    if os.access(path, os.R_OK):  # root may read every file
         assert isinstance(attempt(path), Library)
     else:
         assert "Permission denied" in refused(path)
@@ -109,7 +109,7 @@ def test_a_read_only_installation(tmp_path: Path) -> None:
     path.parent.chmod(0o555)
     try:
         assert isinstance(attempt(path), Library)
-        assert os.listdir(path.parent) == ["closed.so"], "nothing was written beside it"
+        assert os.listdir(path.parent) == ["closed.so"], "no file was written beside it"
     finally:
         path.parent.chmod(0o755)
 
@@ -122,8 +122,8 @@ def test_a_file_that_is_no_library(content: bytes, tmp_path: Path) -> None:
     assert "truncated" in reason or "not a 64-bit" in reason
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the loader of Linux is the one that dies of it")
-def test_a_library_truncated_anywhere_is_refused_and_kills_nobody(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="only the loader of Linux crashes there")
+def test_a_library_truncated_anywhere_is_rejected_and_does_not_crash(tmp_path: Path) -> None:
     whole = stub.compiled().read_bytes()
     lengths = sorted({*range(0, 130, 3), *range(130, len(whole), len(whole) // 150), len(whole) - 1, len(whole) - 64})
     for length in lengths:
@@ -161,7 +161,7 @@ def test_a_library_of_another_kind(offset: int, byte: int, words: str, tmp_path:
     assert words in refused(path)
 
 
-def test_a_machine_nobody_has_a_number_for_is_the_loaders_business() -> None:
+def test_an_unknown_machine_is_left_to_the_loader() -> None:
     assert isinstance(attempt(stub.compiled(), machine="riscv64"), Library)
 
 

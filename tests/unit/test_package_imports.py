@@ -1,4 +1,4 @@
-"""Who imports whom inside the package: nothing in a circle, and only the command line imports from _cli."""
+"""The imports inside the package: no module imports itself through others, and only the command line imports _cli."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Other(Record):
     y: int = 2
 
 
-def test_fields_by_place_by_name_and_by_default() -> None:
+def test_fields_by_position_by_name_and_by_default() -> None:
     assert Point(1) == Point(x=1) == Point(1, 2) == Point(1, y=2)
     assert (Point(1).x, Point(1).y) == (1, 2)
     assert repr(Point(1)) == "Point(x=1, y=2)"

@@ -1,4 +1,4 @@
-"""Which torch version strings are releases of PyTorch, and which are builds that nobody can vouch for."""
+"""Which versions of torch are releases of PyTorch, and which are other builds."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_releases(version: str, line: tuple[int, int]) -> None:
         "2.9.post",
     ],
 )
-def test_everything_else_is_refused_but_keeps_its_line(version: str) -> None:
+def test_other_versions_are_not_releases_but_have_a_line(version: str) -> None:
     release = parse(version)
     assert release.line == tuple(int(part) for part in version.split(".")[:2])
     assert version in release.problem
@@ -59,7 +59,7 @@ def test_everything_else_is_refused_but_keeps_its_line(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["", "unknown", "2", "two.nine", "v", "\n", "x.2.9"])
-def test_what_is_no_version_has_no_line(version: str) -> None:
+def test_without_a_version_number_there_is_no_line(version: str) -> None:
     release = parse(version)
     assert release.line is None
     assert "is not a version number" in release.problem

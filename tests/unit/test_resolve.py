@@ -1,4 +1,4 @@
-"""Every row of the decision table, and the rules of which library may serve which torch."""
+"""Every case of the decision, and which library fits which torch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def manifest(tmp_path: Path) -> Manifest:
 
 
 def everything(*extra: str) -> Manifest:
-    """Every row for every backend, on Linux, and what `extra` names."""
+    """A manifest for Linux with two rows for every backend, and with the overlay if `extra` names it."""
     backends = ("cpu", "cuda", "rocm", "torch_npu")
     variants = [Variant("2.9", True, backend, "default", f"/{backend}.so") for backend in backends]
     variants += [Variant("2.13", True, backend, "prefer", f"/new-{backend}.so") for backend in backends]
@@ -73,7 +73,7 @@ class TestNothingToDecide:
 
 
 class TestNamedLibrary:
-    """DLX_TORCH_LIBRARY names a library: that one, checked like any other."""
+    """DLX_TORCH_LIBRARY names a library: that one comes first, and is checked like any other."""
 
     @pytest.mark.parametrize("table", [None, UPSTREAM, FOREIGN])
     @pytest.mark.parametrize("version", ["2.9.1", "2.9.0a0+git1234567"])
@@ -91,7 +91,7 @@ class TestNamedLibrary:
         assert _resolve.resolve(named, everything()).backend == "cuda"
 
     @pytest.mark.parametrize("unknown", [{"torch": "unknown"}, {"cxx11_abi": None}])
-    def test_a_torch_that_does_not_say_what_it_is_gets_none(self, unknown: dict[str, Any], manifest: Manifest) -> None:
+    def test_a_torch_without_version_or_abi_does_not_get_it(self, unknown: dict[str, Any], manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(**unknown, settings=Settings(library="/some.so")), manifest)
         assert resolution.provider == "none"
         assert "this torch does not say its" in reasons(resolution)["DLX_TORCH_LIBRARY"]
@@ -99,7 +99,7 @@ class TestNamedLibrary:
 
 
 class TestOwnTableWithNpu:
-    """torch's own table is there; torch_npu installed, Linux: overlay."""
+    """torch has a table of its own, and torch_npu is installed on Linux: the overlay."""
 
     def test_overlay(self) -> None:
         resolution = _resolve.resolve(linux(**NPU, torch="2.12.1", table=UPSTREAM), everything("overlay"))
@@ -107,11 +107,11 @@ class TestOwnTableWithNpu:
         assert (resolution.backend, resolution.library) == ("torch_npu", "/overlay.so")
         assert [c.provider for c in resolution.accepted] == ["overlay", "upstream"], "upstream, should the overlay fail"
 
-    def test_an_unreleased_torch_has_it_too(self) -> None:
+    def test_an_unreleased_torch_gets_the_overlay_too(self) -> None:
         resolution = _resolve.resolve(linux(**NPU, torch="2.14.0.dev20260101", table=UPSTREAM), everything("overlay"))
         assert resolution.provider == "overlay"
 
-    def test_without_an_overlay_upstream_and_a_reason(self) -> None:
+    def test_without_an_overlay_it_is_upstream_with_a_reason(self) -> None:
         resolution = _resolve.resolve(linux(**NPU, torch="2.12.1", table=UPSTREAM), everything())
         assert resolution.provider == "upstream"
         assert "no overlay" in reasons(resolution)["overlay-torch_npu"]
@@ -132,7 +132,7 @@ class TestOwnTableWithNpu:
 
 
 class TestOwnTable:
-    """torch's own table is there: upstream; with prefer="dlx", our variant if one fits."""
+    """torch has a table of its own: upstream; with prefer="dlx" our variant, if one fits."""
 
     @pytest.mark.parametrize("version", ["2.10.0", "2.13.0+cpu", "2.14.0.dev20260101", "2.16.0", "unknown"])
     def test_upstream(self, version: str, manifest: Manifest) -> None:
@@ -141,24 +141,24 @@ class TestOwnTable:
         assert resolution.library == UPSTREAM.library
         assert resolution.accepted[1:] == ()
 
-    def test_the_fitting_variant_is_passed_over_with_the_way_to_get_it(self, manifest: Manifest) -> None:
+    def test_the_rejected_variant_says_how_to_get_it(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(torch="2.13.0", table=UPSTREAM), manifest)
         assert 'prefer="dlx"' in reasons(resolution)["torch2.13-cxx11-cpu"]
 
-    def test_ours_on_request(self, manifest: Manifest) -> None:
+    def test_our_variant_with_prefer_dlx(self, manifest: Manifest) -> None:
         wish = facts(torch="2.13.0", table=UPSTREAM, settings=Settings(prefer="dlx"))
         resolution = _resolve.resolve(wish, manifest)
         assert (resolution.provider, resolution.variant) == ("dlx", "torch2.13-cxx11-cpu")
         assert [c.provider for c in resolution.accepted] == ["dlx", "upstream"], "upstream, should ours fail"
 
     @pytest.mark.parametrize("version", ["2.12.1", "2.13.0a0+git1234567"])
-    def test_upstream_where_none_of_ours_fits(self, version: str, manifest: Manifest) -> None:
+    def test_upstream_if_none_of_ours_fits(self, version: str, manifest: Manifest) -> None:
         wish = facts(torch=version, table=UPSTREAM, settings=Settings(prefer="dlx"))
         assert _resolve.resolve(wish, manifest).provider == "upstream"
 
 
 class TestForeignTable:
-    """Somebody else's table is there: left alone."""
+    """Another package's table is on torch.Tensor: it is left alone."""
 
     @pytest.mark.parametrize("prefer", ["upstream", "dlx"])
     def test_left_alone(self, prefer: str, manifest: Manifest) -> None:
@@ -178,7 +178,7 @@ class TestForeignTable:
 
 
 class TestRows:
-    """No table; a release; a row for (x.y, cxx11 ABI, platform): the row's variant for the build's backend."""
+    """No table, a release, and a row for its line, C++ ABI and platform: the row's variant for the backend of torch."""
 
     @pytest.mark.parametrize(
         ("version", "abi", "backend", "variant"),
@@ -200,13 +200,13 @@ class TestRows:
         assert [c.name for c in resolution.accepted] == [variant]
         assert len(resolution.candidates) == len(manifest.variants) + 1, "every candidate leaves its reason"
 
-    def test_the_other_abi_is_refused(self, manifest: Manifest) -> None:
+    def test_the_other_abi_is_rejected(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(torch="2.9.1", cxx11_abi=False), manifest)
         assert resolution.provider == "none"
         assert "C++ ABI 1, this torch has 0" in reasons(resolution)["torch2.9-cxx11-cpu"]
         assert "torch 2.9 with C++ ABI 0" in resolution.reason
 
-    def test_an_unknown_abi_is_refused(self, manifest: Manifest) -> None:
+    def test_an_unknown_abi_is_rejected(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(cxx11_abi=None), manifest)
         assert resolution.provider == "none"
         assert "C++ ABI" in resolution.reason
@@ -214,21 +214,21 @@ class TestRows:
     @pytest.mark.parametrize(
         "version", ["2.9.0a0+50eac811a6.nv25.09", "2.9.0.dev20250804+cu128", "2.9.1+gitd38164a", "2.9.0rc1", "unknown"]
     )
-    def test_what_is_no_release_is_refused(self, version: str, manifest: Manifest) -> None:
+    def test_a_version_that_is_not_a_release_is_rejected(self, version: str, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(torch=version), manifest)
         assert resolution.provider == "none"
         assert version in resolution.reason
         assert "no library was built here for exactly this torch: run `dlx-torch build`" in resolution.reason
         assert version in reasons(resolution)["torch2.9-cxx11-cpu"]
 
-    def test_a_row_nobody_ships(self, manifest: Manifest) -> None:
+    def test_a_row_that_is_not_in_the_installation(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(torch="2.99.0"), manifest)
         assert resolution.provider == "none"
         assert "2.99" in resolution.reason
         assert "2.4 (C++ ABI 0)" in resolution.reason
         assert "upgrade dlx-torch-ext" in resolution.reason
 
-    def test_a_backend_nobody_ships(self, manifest: Manifest) -> None:
+    def test_a_backend_that_is_not_in_the_installation(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(torch="2.9.1+rocm6.4", backend="rocm"), manifest)
         assert resolution.provider == "none"
         assert "no rocm library for torch 2.9" in resolution.reason
@@ -238,7 +238,7 @@ class TestRows:
         assert resolution.provider == "none"
         assert "linux-riscv64" in resolution.reason
 
-    def test_a_row_for_preference_serves_nobody_by_default(self, manifest: Manifest) -> None:
+    def test_a_prefer_row_is_not_used_by_default(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(torch="2.13.0"), manifest)
         assert resolution.provider == "none"
         assert 'prefer="dlx"' in resolution.reason
@@ -258,7 +258,7 @@ class TestRows:
 
 
 class TestBackend:
-    """Which backend serves: by what torch was built for, torch_npu where it is installed on Linux."""
+    """Which backend is used: the one that torch was built for, or torch_npu if it is installed on Linux."""
 
     @pytest.mark.parametrize("backend", ["cpu", "cuda", "rocm"])
     def test_the_builds_own(self, backend: str) -> None:
@@ -298,7 +298,7 @@ class TestBackend:
         both = linux(**NPU, backend=backend, cuda_active=lambda: active)
         assert _resolve.resolve(both, everything()).backend == (backend if active else "torch_npu")
 
-    def test_on_other_systems_nobody_asks(self) -> None:
+    def test_on_other_systems_no_device_is_asked(self) -> None:
         def ask() -> bool:
             raise AssertionError("a device was asked")
 
@@ -308,7 +308,7 @@ class TestBackend:
 
 
 class TestBuiltHere:
-    """No table, no row: a library the user built for exactly this torch, else none."""
+    """No table and no row: a library that the user has built for exactly this torch, else none."""
 
     BUILT = Variant("2.9", True, "cpu", "default", "/cache/own.so")
 
@@ -316,7 +316,7 @@ class TestBuiltHere:
         resolution = _resolve.resolve(facts(torch="2.9.0a0+git1234567"), manifest)
         assert "no cpu library was built here for exactly this torch" in reasons(resolution)["built here"]
 
-    def test_it_serves_where_no_row_does(self, manifest: Manifest) -> None:
+    def test_it_is_used_if_no_row_fits(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(torch="2.9.0a0+git1234567"), manifest, [self.BUILT])
         assert (resolution.provider, resolution.library) == ("dlx", "/cache/own.so")
 

@@ -1,4 +1,4 @@
-"""The self-test finds each kind of wrong table. The tables are right ones of a fake torch, each with one fault."""
+"""The self-test finds every kind of wrong table: each test breaks one thing in the correct table of a fake torch."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.support.installation import facts
 from tests.support.structs import DELETER, DLManagedTensorVersioned, DLTensor
 from tests.unit.test_load import attempt
 
-Place = Callable[..., Any]
+SetModule = Callable[..., Any]
 
 
 @pytest.fixture
-def torch(place: Place) -> Any:
-    return place(fake_torch.torch(whole=True))
+def torch(set_module: SetModule) -> Any:
+    return set_module(fake_torch.torch(whole=True))
 
 
 def problem(torch: Any, ours: bool = True) -> str:
@@ -28,7 +28,7 @@ def problem(torch: Any, ours: bool = True) -> str:
     return _selftest.problem(torch, library.table, ours=ours)
 
 
-def test_a_right_table_passes_and_leaves_nothing(torch: Any) -> None:
+def test_a_correct_table_passes_and_leaves_nothing_behind(torch: Any) -> None:
     assert problem(torch) == ""
     assert torch.exports == {}
     assert _selftest._kept_alive == []
@@ -37,7 +37,7 @@ def test_a_right_table_passes_and_leaves_nothing(torch: Any) -> None:
 
 
 def _spoil(field: str, value: Any) -> Callable[[Any], None]:
-    """A table whose exports have one wrong field."""
+    """Changes one field of what the table exports."""
 
     def spoil(torch: Any) -> None:
         def export(tensor: Any, out: int) -> int:
@@ -106,7 +106,7 @@ def test_an_exception(torch: Any) -> None:
     assert problem(torch) == "the self-test failed: RuntimeError: no"
 
 
-def test_an_owning_export_of_another_major_version(torch: Any) -> None:
+def test_a_managed_export_of_another_major_version(torch: Any) -> None:
     right = torch.fake_export_owning
 
     def export(tensor: Any, out: int) -> int:
@@ -119,7 +119,7 @@ def test_an_owning_export_of_another_major_version(torch: Any) -> None:
     assert "major version of an exported tensor: 2, expected 1" in problem(torch)
 
 
-def test_no_owning_export(torch: Any) -> None:
+def test_no_managed_export(torch: Any) -> None:
     torch.fake_export_owning = lambda tensor, out: 0
     assert "returned 0, but no tensor" in problem(torch)
 
@@ -134,7 +134,7 @@ def test_a_deleter_that_never_runs(torch: Any) -> None:
 
     torch.fake_import = hoard
     assert "calls of the deleter after the last view: 0, expected 1" in problem(torch)
-    assert _selftest._kept_alive, "what a late deleter would run into stays alive"
+    assert _selftest._kept_alive, "what a late deleter would read stays alive"
     kept.clear()
     _selftest._kept_alive.clear()
 
@@ -169,7 +169,7 @@ def test_an_export_that_leaks_its_tensor(torch: Any) -> None:
     assert "reference count after an export" in problem(torch)
 
 
-def test_what_is_no_tensor_must_be_refused_with_type_error(torch: Any) -> None:
+def test_an_object_that_is_not_a_tensor_must_raise_type_error(torch: Any) -> None:
     right = torch.fake_export
 
     def lenient(tensor: Any, out: int) -> int:
@@ -185,4 +185,4 @@ def test_what_is_no_tensor_must_be_refused_with_type_error(torch: Any) -> None:
 
     torch.fake_export = wrong_kind
     assert "TypeError" in problem(torch)
-    assert problem(torch, ours=False) == "", "others may refuse in their own way"
+    assert problem(torch, ours=False) == "", "tables of others may raise another exception"

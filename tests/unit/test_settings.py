@@ -32,7 +32,7 @@ def test_paths_are_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert settings == Settings(library=str(tmp_path / "own.so"), cache_dir=str(tmp_path / "home" / "cache"))
 
 
-def test_a_preference_nobody_knows_is_told_and_not_followed() -> None:
+def test_an_unknown_preference_is_reported_and_ignored() -> None:
     settings = read_settings({"DLX_TORCH_PREFER": "mine"})
     assert settings.prefer == "upstream"
     assert "DLX_TORCH_PREFER=mine is neither upstream nor dlx" in settings.problem

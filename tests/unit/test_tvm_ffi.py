@@ -1,4 +1,4 @@
-"""A table that comes too late for tvm-ffi, here a fake, which keeps for each type the way it found first."""
+"""The warning if a table is attached after tvm-ffi has seen a tensor. tvm-ffi is a fake here."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tests.support import fake_torch
 from tests.support.installation import entry
 from tests.support.structs import DLPackExchangeAPI
 
-Place = Callable[..., Any]
-Install = Callable[..., Path]
+SetModule = Callable[..., Any]
+InstallVariants = Callable[..., Path]
 
 
 @pytest.fixture
-def conjugate(place: Place, install: Install) -> Any:
-    """A torch that our library fits, whose tensors know of conjugate views."""
-    install([entry("2.9", True, "cpu")])
-    torch = place(fake_torch.torch(whole=True))
+def conjugate(set_module: SetModule, install_variants: InstallVariants) -> Any:
+    """A torch that our library fits, with tensors that can be conjugate views."""
+    install_variants([entry("2.9", True, "cpu")])
+    torch = set_module(fake_torch.torch(whole=True))
     torch.Tensor.conj = lambda self: self
     return torch
 
@@ -36,12 +36,12 @@ def tvm_ffi(array: Callable[[Any], Any]) -> Any:
     return module
 
 
-def refuse_in_our_words(_: Any) -> None:
+def refuse_as_our_table_does(_: Any) -> None:
     raise BufferError("dlx-torch: cannot export a conjugate view")
 
 
-def test_a_way_that_is_not_ours_warns_once_at_the_caller(conjugate: Any, place: Place) -> None:
-    place(tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
+def test_a_conjugate_view_that_is_accepted_warns_once_at_the_caller(conjugate: Any, set_module: SetModule) -> None:
+    set_module(tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
     with pytest.warns(RuntimeWarning, match="after tvm-ffi had seen") as caught:
         dlx.attach()
     assert [warning.filename for warning in caught] == [__file__]
@@ -49,22 +49,22 @@ def test_a_way_that_is_not_ours_warns_once_at_the_caller(conjugate: Any, place: 
     dlx.attach()
 
 
-def test_a_refusal_in_other_words_warns(conjugate: Any, place: Place) -> None:
+def test_another_error_for_the_conjugate_view_warns(conjugate: Any, set_module: SetModule) -> None:
     def refuse(_: Any) -> None:
         raise BufferError("Can't export to DLPack")
 
-    place(tvm_ffi(refuse), "tvm_ffi")
+    set_module(tvm_ffi(refuse), "tvm_ffi")
     with pytest.warns(RuntimeWarning, match="after tvm-ffi had seen"):
         dlx.attach()
 
 
-def test_our_own_refusal_does_not(conjugate: Any, place: Place) -> None:
-    place(tvm_ffi(refuse_in_our_words), "tvm_ffi")
+def test_our_own_refusal_does_not_warn(conjugate: Any, set_module: SetModule) -> None:
+    set_module(tvm_ffi(refuse_as_our_table_does), "tvm_ffi")
     dlx.attach()
 
 
-def test_a_warning_made_an_error_comes_after_the_table(conjugate: Any, place: Place) -> None:
-    place(tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
+def test_a_warning_as_an_error_is_raised_after_attaching(conjugate: Any, set_module: SetModule) -> None:
+    set_module(tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(RuntimeWarning):
@@ -73,8 +73,10 @@ def test_a_warning_made_an_error_comes_after_the_table(conjugate: Any, place: Pl
 
 
 @pytest.mark.parametrize("spoil", ["initializing", "no function", "skipped", "no conj"])
-def test_any_doubt_is_no_warning(spoil: str, conjugate: Any, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = place(tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
+def test_no_warning_if_it_cannot_be_found_out(
+    spoil: str, conjugate: Any, set_module: SetModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = set_module(tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
     if spoil == "initializing":
         module.__spec__ = types.SimpleNamespace(_initializing=True)
     elif spoil == "no function":
@@ -86,14 +88,14 @@ def test_any_doubt_is_no_warning(spoil: str, conjugate: Any, place: Place, monke
     assert dlx.attach().provider == "dlx"
 
 
-def test_nothing_attached_asks_nothing(place: Place, install: Install) -> None:
-    install([])
+def test_tvm_ffi_is_not_asked_if_nothing_is_attached(set_module: SetModule, install_variants: InstallVariants) -> None:
+    install_variants([])
     table = DLPackExchangeAPI()
-    place(fake_torch.torch("2.13.0", own_table=_capsule.make_capsule(ctypes.addressof(table)), whole=True))
+    set_module(fake_torch.torch("2.13.0", own_table=_capsule.make_capsule(ctypes.addressof(table)), whole=True))
 
     def fail(_: Any) -> None:
         raise AssertionError("tvm-ffi was asked")
 
-    place(tvm_ffi(fail), "tvm_ffi")
+    set_module(tvm_ffi(fail), "tvm_ffi")
     assert dlx.attach().provider == "upstream"
     assert _attach._warned_too_late is False

@@ -1,4 +1,4 @@
-"""The names of rows and libraries, and the manifest with everything that can be wrong with it."""
+"""The names of rows and libraries; reading the manifest, also a damaged one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_library_file(system: str, file: str) -> None:
     assert library_file("cuda", system) == file
 
 
-def test_rows_are_identifiers_and_people_read_hyphens() -> None:
+def test_names_of_rows_and_names_for_people() -> None:
     assert row_directory("2.9", True) == "torch2_9_cxx11"
     assert row_directory("2.5", False) == "torch2_5_cxx98"
     assert row_directory(None, None) == "overlay"
@@ -30,7 +30,7 @@ def test_rows_are_identifiers_and_people_read_hyphens() -> None:
     assert human_name(None, None, "torch_npu") == "overlay-torch_npu"
 
 
-def test_what_the_build_writes_is_read(tmp_path: Path) -> None:
+def test_a_manifest_is_read(tmp_path: Path) -> None:
     entries = [
         installation.entry("2.5", False, "cpu"),
         installation.entry("2.13", True, "cuda", "prefer"),
@@ -45,14 +45,14 @@ def test_what_the_build_writes_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("platform", ["linux-aarch64", "macos-arm64", "windows-x64"])
-def test_libraries_are_named_for_the_platform_of_the_manifest(platform: str, tmp_path: Path) -> None:
+def test_file_names_follow_the_platform_of_the_manifest(platform: str, tmp_path: Path) -> None:
     file = library_file("cpu", platform.partition("-")[0])
     entry = {**installation.entry("2.9", True, "cpu"), "file": f"torch2_9_cxx11/{file}"}
     manifest = read_manifest([str(installation.write_manifest(tmp_path, [entry], platform))])
     assert [Path(v.path).name for v in manifest.variants] == [file]
 
 
-def test_the_first_entry_with_a_manifest_counts(tmp_path: Path) -> None:
+def test_the_first_folder_with_a_manifest_is_used(tmp_path: Path) -> None:
     (tmp_path / "source").mkdir()
     (tmp_path / "file").write_text("")
     installation.write_manifest(tmp_path / "site", [installation.entry("2.9", True, "cpu")])
@@ -101,7 +101,7 @@ WHOLE = {"schema": 1, "version": "0.1.0", "platform": installation.PLATFORM, "va
         ),
     ],
 )
-def test_a_manifest_that_cannot_be_used_is_a_reason(content: str, words: str, tmp_path: Path) -> None:
+def test_a_manifest_that_cannot_be_used_is_a_problem(content: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "_lib").mkdir()
     (tmp_path / "_lib" / "manifest.json").write_text(content)
     manifest = read_manifest([str(tmp_path)])
@@ -111,17 +111,17 @@ def test_a_manifest_that_cannot_be_used_is_a_reason(content: str, words: str, tm
     assert "\n" not in manifest.problem
 
 
-def test_bytes_that_are_no_text_are_a_reason(tmp_path: Path) -> None:
+def test_a_manifest_that_is_not_utf8_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "_lib").mkdir()
     (tmp_path / "_lib" / "manifest.json").write_bytes(b"\xff\xfe\x00{")
     assert "reinstall" in read_manifest([str(tmp_path)]).problem
 
 
-def test_a_manifest_that_is_a_folder_is_a_reason(tmp_path: Path) -> None:
+def test_a_manifest_that_is_a_folder_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "_lib" / "manifest.json").mkdir(parents=True)
     assert "reinstall" in read_manifest([str(tmp_path)]).problem
 
 
-def test_the_packages_own_path_is_the_default(install: Any) -> None:
-    install([GOOD], libraries=False)
+def test_the_packages_own_path_is_the_default(install_variants: Any) -> None:
+    install_variants([GOOD], libraries=False)
     assert [v.name for v in read_manifest().variants] == ["torch2.9-cxx11-cpu"]

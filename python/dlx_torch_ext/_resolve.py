@@ -153,8 +153,8 @@ def _existing_table(facts: Facts) -> Iterator[Candidate]:
         verdict = Accepted(f"torch {facts.torch} has its own table")
         yield Candidate("torch's own table", "upstream", verdict, None, table.library)
     elif table is not None:
-        place = table.library or "an unknown library"
-        verdict = Accepted(f"torch.Tensor has the table of another package, in {place}, which is left alone")
+        place = table.library or "its library is unknown"
+        verdict = Accepted(f"another package has put its table on torch.Tensor, and it is left alone: {place}")
         yield Candidate("another package's table", "foreign", verdict, None, table.library)
 
 
@@ -186,7 +186,7 @@ def _why_rejected(facts: Facts, manifest: Manifest, variant: Variant) -> str:
     if variant.backend == wanted:
         return ""
     if variant.backend == "cpu":
-        return f"for cpu, torch needs {wanted} here: with the stream of cpu, NULL, kernels could read data too early"
+        return f"for cpu, torch needs {wanted} here: a cpu library has no stream, and kernels could read data too early"
     return f"for {variant.backend}, torch needs {wanted} here"
 
 

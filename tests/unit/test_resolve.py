@@ -171,7 +171,7 @@ class TestForeignTable:
     def test_in_an_unknown_library(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(table=Table("foreign", 0)), manifest)
         assert resolution.provider == "foreign"
-        assert "in an unknown library" in resolution.reason
+        assert "its library is unknown" in resolution.reason
 
     def test_the_overlay_is_for_torchs_own_table_only(self) -> None:
         assert _resolve.resolve(linux(**NPU, table=FOREIGN), everything("overlay")).provider == "foreign"

@@ -15,8 +15,8 @@ from typing import Any
 # A tensor object is PyObject and then, up to torch 2.9, one word and a MaybeOwned<Tensor>; since 2.10 it is a Tensor.
 # For each: the bytes behind PyObject, and the offset of the TensorImpl pointer in them.
 _FIRST_LINE_WITH_TENSOR = (2, 10)
-_MAYBE_OWNED = (32, 8)
-_TENSOR = (24, 0)
+_LAYOUT_WITH_MAYBE_OWNED = (32, 8)
+_LAYOUT_WITH_TENSOR = (24, 0)
 
 
 def problem(torch: Any, line: tuple[int, int]) -> str:
@@ -30,7 +30,7 @@ def problem(torch: Any, line: tuple[int, int]) -> str:
 
 
 def _layout_problem(torch: Any, line: tuple[int, int], release: str) -> str:
-    size, offset = _TENSOR if line >= _FIRST_LINE_WITH_TENSOR else _MAYBE_OWNED
+    size, offset = _LAYOUT_WITH_TENSOR if line >= _FIRST_LINE_WITH_TENSOR else _LAYOUT_WITH_MAYBE_OWNED
     found = torch._C.TensorBase.__basicsize__ - object.__basicsize__
     if found != size:
         return f"tensors of this torch have {found} bytes behind PyObject, those of torch {release} have {size}"

@@ -12,7 +12,7 @@ from ._record import Record
 from ._resolve import LIBRARY_VARIABLE, Candidate, Rejected
 
 # DLX_TORCH_ABI, the number of the C interface in dlx/dlx_torch.h. It is not the version of the package.
-INTERFACE = 1
+INTERFACE_NUMBER = 1
 
 
 class _BuildInfo(ctypes.Structure):
@@ -106,8 +106,8 @@ def _build_info_problem(address: int | None, candidate: Candidate, facts: Facts)
     if not address:
         return "does not say what it was built for"
     info = _BuildInfo.from_address(address)
-    if info.struct_size < ctypes.sizeof(_BuildInfo) or info.abi != INTERFACE:
-        return f"has interface number {info.abi}, this version of dlx-torch-ext needs {INTERFACE}"
+    if info.struct_size < ctypes.sizeof(_BuildInfo) or info.abi != INTERFACE_NUMBER:
+        return f"has interface number {info.abi}, this version of dlx-torch-ext needs {INTERFACE_NUMBER}"
     backend = (info.backend or b"").decode(errors="replace")
     if backend != candidate.backend:
         return f"was built for {backend or 'no backend'}, this torch needs {candidate.backend}"

@@ -23,6 +23,7 @@ from .lock import LockHeld, locked
 
 _SYSTEMS = {"cuda": ("linux", "windows"), "rocm": ("linux",), "torch_npu": ("linux",)}
 _TIMEOUT_S = 900.0
+_VERSION_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_")
 
 
 class Target(Record):
@@ -41,11 +42,9 @@ class Target(Record):
 def refused_on(system: str, backend: str | None) -> str:
     """Why a library for `backend` cannot be built on `system`, or ""."""
     systems = _SYSTEMS.get(backend or "", (system,))
-    return (
-        ""
-        if system in systems
-        else f"a {backend} library can be built on {' and '.join(systems)} only, this is {system}"
-    )
+    if system in systems:
+        return ""
+    return f"a {backend} library can be built on {' and '.join(systems)} only, this is {system}"
 
 
 def run(backend: str | None, output_dir: str | None, libname: str | None) -> int:
@@ -65,7 +64,7 @@ def run(backend: str | None, output_dir: str | None, libname: str | None) -> int
         say("interrupted; no file was left behind")
         return 130
     print(target.path)
-    say(_what_uses_it(target))
+    say(_how_it_is_used(target))
     return 0
 
 
@@ -89,9 +88,6 @@ def plan(facts: Facts, backend: str | None, output_dir: str | None, libname: str
         raise BuildError(problem)
     name = libname or _cache.file_name(facts, chosen)
     return Target(facts, chosen, os.path.join(folder, name), libname is not None)
-
-
-_VERSION_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_")
 
 
 def _backend_problem(facts: Facts, backend: str) -> str:
@@ -172,8 +168,8 @@ def check(path: str, backend: str) -> None:
     child.answer(*((False, verdict.reason) if isinstance(verdict, _resolve.Rejected) else (True, "")))
 
 
-def _what_uses_it(target: Target) -> str:
-    """How the library will be used, as a sentence for the user."""
+def _how_it_is_used(target: Target) -> str:
+    """A sentence for the user: how the library will be used."""
     resolution = _resolve.resolve(target.facts, read_manifest(), _cache.built_for(target.facts))
     if resolution.library == target.path:
         return "the next `import torch` uses it"

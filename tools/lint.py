@@ -27,6 +27,7 @@ def main(options: argparse.Namespace) -> int:
         "ruff format": [tool("ruff"), "format", "--check", *python],
         "mypy": [tool("mypy"), "--strict", *python],
         "clang-format": [tool("clang-format"), "--dry-run", "-Werror", *cpp] if cpp else [],
+        "codespell": [tool("codespell"), *_tracked(("",))],
         "tables from variants.toml": [sys.executable, "-m", "tools.docs.generated"],
         "actionlint": [tool("actionlint"), "-shellcheck=", "-pyflakes="],  # which a machine may have or not
         "validate-pyproject": [tool("validate-pyproject"), "pyproject.toml"],

@@ -1,8 +1,10 @@
-"""Check format and types of everything in the repository: ./dev lint. The same checks run in CI and before a commit."""
+"""Check format, types and spelling of everything in the repository, as CI does: ./dev lint. With files, only the quick
+checks of these files, as the hook before a commit does: ./dev lint FILE..."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 
@@ -14,36 +16,50 @@ _CPP = (".cc", ".h", ".c", ".cpp", ".hpp")
 
 
 def main(options: argparse.Namespace) -> int:
-    python = [name for name in _PYTHON if (ROOT / name).exists()]
-    cpp = _tracked(_CPP)
+    files = [os.path.relpath(file.resolve(), ROOT) for file in options.files] or _tracked()
+    python = [name for name in files if name == "dev" or name.endswith(".py")]
+    cpp = [name for name in files if name.endswith(_CPP)]
     if options.fix:
+        _fix(python, cpp)
+    checks = {
+        "ruff check": [tool("ruff"), "check", *python] if python else [],
+        "ruff format": [tool("ruff"), "format", "--check", *python] if python else [],
+        "clang-format": [tool("clang-format"), "--dry-run", "-Werror", *cpp] if cpp else [],
+        "codespell": [tool("codespell"), *files],
+        **({} if options.files else _whole()),
+    }
+    failed = []
+    for name, command in checks.items():
+        if command:
+            print(f"-- {name}", flush=True)
+            if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
+                failed.append(name)
+    print(
+        f"lint: {', '.join(failed)} failed; ./dev lint --fix puts right what it can"
+        if failed
+        else "lint: every check passed"
+    )
+    return 1 if failed else 0
+
+
+def _fix(python: list[str], cpp: list[str]) -> None:
+    if python:
         subprocess.run([tool("ruff"), "check", "--quiet", "--fix-only", *python], cwd=ROOT, check=False)
         subprocess.run([tool("ruff"), "format", "--quiet", *python], cwd=ROOT, check=False)
-        if cpp:
-            subprocess.run([tool("clang-format"), "-i", *cpp], cwd=ROOT, check=False)
-        generated.write()
-    checks = {
-        "ruff check": [tool("ruff"), "check", *python],
-        "ruff format": [tool("ruff"), "format", "--check", *python],
-        "mypy": [tool("mypy"), "--strict", *python],
-        "clang-format": [tool("clang-format"), "--dry-run", "-Werror", *cpp] if cpp else [],
-        "codespell": [tool("codespell"), *_tracked(("",))],
+    if cpp:
+        subprocess.run([tool("clang-format"), "-i", *cpp], cwd=ROOT, check=False)
+    generated.write()
+
+
+def _whole() -> dict[str, list[str]]:
+    """The checks that look at more than one file, or take long."""
+    return {
+        "mypy": [tool("mypy"), "--strict", *(name for name in _PYTHON if (ROOT / name).exists())],
         "tables from variants.toml": [sys.executable, "-m", "tools.docs.generated"],
         "actionlint": [tool("actionlint"), "-shellcheck=", "-pyflakes="],  # which a machine may have or not
         "validate-pyproject": [tool("validate-pyproject"), "pyproject.toml"],
         **_newer(),
     }
-    failed = []
-    for name, command in checks.items():
-        print(f"-- {name}", flush=True)
-        if command and subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
-            failed.append(name)
-    print(
-        f"lint: {', '.join(failed)} failed; ./dev lint --fix puts right what it can"
-        if failed
-        else "lint: all of it holds"
-    )
-    return 1 if failed else 0
 
 
 def _newer() -> dict[str, list[str]]:
@@ -59,7 +75,7 @@ def _newer() -> dict[str, list[str]]:
     return checks
 
 
-def _tracked(suffixes: tuple[str, ...]) -> list[str]:
+def _tracked() -> list[str]:
     """The files that git tracks, or would: neither ignored nor deleted."""
     try:
         listed = run(
@@ -67,4 +83,4 @@ def _tracked(suffixes: tuple[str, ...]) -> list[str]:
         )
     except ToolError as error:
         raise ToolError(f"{error}\nlint needs a git checkout") from None
-    return [name for name in listed.splitlines() if name.endswith(suffixes) and (ROOT / name).is_file()]
+    return [name for name in listed.splitlines() if (ROOT / name).is_file()]

@@ -64,7 +64,7 @@ def messages() -> set[str]:
                 texts.add("".join(str(part.value) if isinstance(part, ast.Constant) else "..." for part in node.values))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 texts.add(node.value)
-    for file in (ROOT / "cpp" / "src").rglob("*.cc"):
+    for file in (ROOT / "cpp" / "src").rglob("*.[ch]*"):
         for found in re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', file.read_text(encoding="utf-8")):
             literal = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', found))
             texts.add(re.sub(r"%[.\d]*(?:ll)?[sdux]", "...", literal))

@@ -7,7 +7,7 @@ function(dlx_add_overlay backend)
   set(source "${PROJECT_SOURCE_DIR}/cpp/src")
   file(GLOB sources CONFIGURE_DEPENDS "${source}/overlay/*.cc")
   add_library(${target} MODULE ${sources}
-    "${source}/backends/npu_library.cc" "${source}/devices.cc" "${source}/errors.cc" "${source}/glibc.cc" "${source}/incoming.cc"
+    "${source}/backends/npu_library.cc" "${source}/devices.cc" "${source}/dtypes.cc" "${source}/errors.cc" "${source}/glibc.cc" "${source}/incoming.cc"
     "${source}/layout.cc")
   target_compile_features(${target} PRIVATE cxx_std_17)
   # Every torch that has a table of its own has every dtype of dtypes.h.

@@ -7,36 +7,36 @@
 #include "dtypes.h"
 #include "functions.h"
 #include "layout.h"
-#include "owned.h"
+#include "likely.h"
+#include "managed_block.h"
 #include "torch_tensor.h"
 
 #include <cstring>
 
 namespace dlx {
 
-static bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, Error* error) {
-  const int scalar_type = dtype_from_dl(prototype.dtype);
-  if (scalar_type == kNoScalarType) {
-    return error->set(ErrorKind::kBufferError, "this torch has no dtype for DLPack code %u, bits %u, lanes %u",
-                      prototype.dtype.code, prototype.dtype.bits, prototype.dtype.lanes);
-  }
-  const int64_t element_bytes = dtype_bytes(prototype.dtype);
-  const Layout layout = {prototype.ndim, prototype.shape, prototype.strides};
+namespace {
+
+bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, Error* error) {
+  Geometry geometry = {};
+  if (!check_dtype(prototype.dtype, "allocate a tensor", "ask for another dtype", &geometry.scalar_type, error)) return false;
+  geometry.layout = {prototype.ndim, prototype.shape, prototype.strides};
   int64_t elements, bytes;
-  if (!check_layout(layout, element_bytes, &elements, &bytes, error)) return false;
-  int32_t torch_device, index;
-  if (!device_from_dl(prototype.device, &torch_device, &index, error)) return false;
-  if (prototype.device.device_type != device_to_dl(torch_device)) {
-    return error->set(ErrorKind::kBufferError,
-                      "torch's allocator cannot be asked for %s memory: allocate on kDLCPU or %s",
-                      dl_device_name(prototype.device.device_type), dl_device_name(kBackend.dl_device));
+  if (!check_layout(geometry.layout, dtype_bytes(prototype.dtype), kPrototype, &elements, &bytes, error)) return false;
+  if (!device_from_dl(prototype.device, &geometry.torch_device, &geometry.device_index, error)) return false;
+  if (prototype.device.device_type != device_to_dl(geometry.torch_device)) {
+    return error->set(ErrorKind::kBufferError, "torch's allocator has no %s memory: allocate on kDLCPU%s%s",
+                      dl_device_name(prototype.device.device_type), kBackend.dl_device == kDLCPU ? "" : " or ",
+                      kBackend.dl_device == kDLCPU ? "" : dl_device_name(kBackend.dl_device));
   }
-  const Geometry geometry = {torch_device, index, scalar_type, prototype.ndim, prototype.shape, prototype.strides, 0};
-  Owned* owned = make_owned(allocate_memory(geometry, bytes), prototype.ndim);
-  if (owned == nullptr) return error->set(ErrorKind::kMemoryError, "no memory for %d dimensions", prototype.ndim);
-  DLTensor& tensor = owned->managed.dl_tensor;
-  tensor.data = bytes == 0 ? nullptr : data_of(owned->memory);
-  tensor.device = {prototype.device.device_type, index};
+  ManagedBlock* block = make_block(allocate_storage(geometry, bytes), prototype.ndim);
+  if (block == nullptr) {
+    return error->set(ErrorKind::kMemoryError, "there is no memory for a managed tensor of %d dimensions",
+                      prototype.ndim);
+  }
+  DLTensor& tensor = block->managed.dl_tensor;
+  tensor.data = bytes == 0 ? nullptr : block->storage.data();
+  tensor.device = {prototype.device.device_type, geometry.device_index};
   tensor.dtype = prototype.dtype;
   const size_t dims = static_cast<size_t>(prototype.ndim) * sizeof(int64_t);
   if (dims != 0) std::memcpy(tensor.shape, prototype.shape, dims);
@@ -45,17 +45,20 @@ static bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, 
   } else if (dims != 0) {
     std::memcpy(tensor.strides, prototype.strides, dims);
   }
-  *out = &owned->managed;
+  *out = &block->managed;
   return true;
 }
+
+}  // namespace
 
 int managed_tensor_allocator(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx,
                              void (*SetError)(void* error_ctx, const char* kind, const char* message)) noexcept {
   Error error;
   try {
-    if (C10_LIKELY(allocate(*prototype, out, &error))) return 0;
+    if (DLX_LIKELY(allocate(*prototype, out, &error))) return 0;
   } catch (...) {
-    // The host's allocator has nothing else to say than that there is no memory; an accelerator's names it by its class.
+    // The host's allocator fails for lack of memory only. An accelerator's may fail for other reasons too, and throws a class of its own
+    // where memory is short.
     error.set_from_exception(is_host_memory(prototype->device.device_type) ? ErrorKind::kMemoryError
                                                                            : ErrorKind::kRuntimeError);
   }

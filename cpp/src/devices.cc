@@ -27,8 +27,8 @@ const char* dl_device_name(int32_t dl_device) {
 bool check_device_index(int32_t dl_device, int32_t index, ErrorKind kind, Error* error) {
   const int32_t count = backend_device_count();
   if (index >= 0 && index < count) return true;
-  return error->set(kind, "there is no device %s:%d, this torch sees %d such device%s", dl_device_name(dl_device),
-                    index, count, count == 1 ? "" : "s");
+  return error->set(kind, "there is no device %s:%d: this torch sees %d such device%s, numbered from 0",
+                    dl_device_name(dl_device), index, count, count == 1 ? "" : "s");
 }
 
 bool device_from_dl(DLDevice device, int32_t* torch_device, int32_t* index, Error* error) {
@@ -38,8 +38,10 @@ bool device_from_dl(DLDevice device, int32_t* torch_device, int32_t* index, Erro
     return true;
   }
   if (!is_own_accelerator(device.device_type)) {
-    return error->set(ErrorKind::kBufferError, "device type %s (%d) is not one that this torch's %s build can hold",
-                      dl_device_name(device.device_type), static_cast<int>(device.device_type), kBackend.name);
+    return error->set(ErrorKind::kBufferError,
+                      "this torch's %s build has no tensors on device type %s (%d): copy the data to %s first",
+                      kBackend.name, dl_device_name(device.device_type), static_cast<int>(device.device_type),
+                      dl_device_name(kBackend.dl_device));
   }
   *torch_device = kBackend.torch_device;
   *index = device.device_id;

@@ -51,7 +51,8 @@ inline bool is_host_memory(int32_t dl_device) {
 // Memory of the build's own accelerator. Never true for the cpu backend, whose device is the host.
 inline bool is_own_accelerator(int32_t dl_device) {
   if (kBackend.torch_device == kTorchCPU || dl_device == 0) return false;
-  return dl_device == kBackend.dl_device || dl_device == kBackend.dl_device_alias || dl_device == kBackend.dl_managed;
+  return dl_device == kBackend.dl_device || dl_device == kBackend.dl_device_alias ||
+         dl_device == kBackend.dl_managed_device;
 }
 
 // DLPack's spelling of a device type, "unknown" where it has none.

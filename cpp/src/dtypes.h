@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "errors.h"
+
 // X(ScalarType's name, its number, the first torch 2.x here that has it, DLPack code, bits, lanes)
 #define DLX_FOR_EACH_DTYPE(X)                         \
   X(Byte, 0, 4, kDLUInt, 8, 1)                        \
@@ -72,7 +74,7 @@ inline DLDataType dtype_to_dl(int scalar_type) {
 }
 
 // kNoScalarType where this torch has no such type; every field must match, lanes included.
-inline int dtype_from_dl(DLDataType dtype) {
+inline int scalar_type_from_dl(DLDataType dtype) {
   const int bits = dtype.bits;
   if (dtype.code >= kDLCodes || bits == 0 || (bits & (bits - 1)) != 0) return kNoScalarType;
   const int scalar_type = kDTypes.to_scalar[dtype.code][log2_bits(bits)];
@@ -82,6 +84,17 @@ inline int dtype_from_dl(DLDataType dtype) {
 
 // Bytes from one element to the next: a packed pair of float4 is one element of one byte.
 inline int64_t dtype_bytes(DLDataType dtype) { return (int64_t{dtype.bits} * dtype.lanes + 7) / 8; }
+
+// The name of any DLDataType, known or not, as DLPack's consumers spell it: "float32", "uint4", "float4_e2m1fnx2", where x2 is the number
+// of lanes.
+struct DTypeName {
+  explicit DTypeName(DLDataType dtype);
+  char text[48];
+};
+
+// The ScalarType of `dtype`; or false, with a BufferError that says what could not be done (`task`: "allocate a tensor") and who has to
+// change that (`remedy`): this torch has no such dtype.
+bool check_dtype(DLDataType dtype, const char* task, const char* remedy, int* scalar_type, Error* error);
 
 }  // namespace dlx
 

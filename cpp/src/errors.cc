@@ -32,7 +32,9 @@ const char* kind_name(ErrorKind kind) {
   return "RuntimeError";
 }
 
-static PyObject* python_type(ErrorKind kind) {
+namespace {
+
+PyObject* python_type(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kTypeError: return PyExc_TypeError;
     case ErrorKind::kBufferError: return PyExc_BufferError;
@@ -43,7 +45,9 @@ static PyObject* python_type(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
-int raise(const Error& error) {
+}  // namespace
+
+int set_python_error(const Error& error) {
   const int gil = PyGILState_Ensure();
   if (PyErr_Occurred() == nullptr) {
     PyErr_SetString(python_type(error.kind), error.text);

@@ -1,6 +1,6 @@
 // How a refusal travels: a kind and one line of text, set where it is found, reported where C begins.
 //
-// The text says what was asked and what is here. Nothing is allocated, so a refusal cannot fail.
+// The text says what was asked, what is here and what to do. Nothing is allocated, so a refusal cannot fail.
 #ifndef DLX_ERRORS_H_
 #define DLX_ERRORS_H_
 
@@ -24,7 +24,7 @@ const char* kind_name(ErrorKind kind);
 
 // Sets the Python exception and returns -1. Takes the GIL if the caller does not hold it. An exception that was pending
 // becomes the new one's __context__.
-int raise(const Error& error);
+int set_python_error(const Error& error);
 
 }  // namespace dlx
 

@@ -6,14 +6,18 @@
 
 namespace dlx {
 
-// Where a tensor lies, how it is laid out. shape and strides: `ndim` elements each, in elements; strides NULL is contiguous.
-struct Geometry {
-  int32_t torch_device;
-  int32_t device_index;
-  int scalar_type;
+// `ndim` sizes and strides, counted in elements. strides NULL: contiguous, row-major.
+struct Layout {
   int32_t ndim;
   const int64_t* shape;
   const int64_t* strides;
+};
+
+struct Geometry {
+  int32_t torch_device;  // c10::DeviceType
+  int32_t device_index;
+  int scalar_type;  // c10::ScalarType
+  Layout layout;
   int64_t storage_offset;  // in elements
 };
 

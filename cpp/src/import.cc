@@ -5,37 +5,38 @@
 // so after any failure the caller still owns the managed tensor.
 #include "devices.h"
 #include "dtypes.h"
+#include "from_blob.h"
 #include "functions.h"
 #include "incoming.h"
-#include "owned.h"
+#include "likely.h"
+#include "managed_block.h"
 #include "torch_tensor.h"
 
 namespace dlx {
 
-// A tensor of ours that comes home goes back on its own storage, so that allocator and aliasing stay torch's. Not if the
-// consumer changed it to something that does not lie on that storage.
-static bool comes_home(const Owned* owned, Geometry* geometry, const char* data, int64_t bytes) {
-  const DLTensor& tensor = owned->managed.dl_tensor;
-  const c10::Device device = owned->memory.device();
-  const int32_t torch_device = static_cast<int32_t>(device.type());
-  const int32_t index = device.index() < 0 ? 0 : device.index();
+namespace {
+
+// Whether the managed tensor still lies on the storage of our block, and where. If so, the new tensor gets that very storage, so that
+// allocator and aliasing stay torch's. A consumer may have changed the managed tensor to something that does not lie there.
+bool can_reuse_storage(const ManagedBlock* block, Geometry* geometry, const char* data, int64_t bytes) {
+  const DLTensor& tensor = block->managed.dl_tensor;
+  const Storage& storage = block->storage;
+  const int32_t torch_device = storage.device_type();
+  const int32_t index = storage.device_index() < 0 ? 0 : storage.device_index();
   if (device_to_dl(torch_device) != tensor.device.device_type || index != tensor.device.device_id) return false;
   geometry->torch_device = torch_device;
   geometry->device_index = index;
   if (bytes == 0) return true;
-  const uintptr_t base = reinterpret_cast<uintptr_t>(data_of(owned->memory));
-  const uintptr_t first = reinterpret_cast<uintptr_t>(data);
+  const auto base = reinterpret_cast<uintptr_t>(storage.data());
+  const auto first = reinterpret_cast<uintptr_t>(data);
   const int64_t element_bytes = dtype_bytes(tensor.dtype);
-  if (first < base || first - base + bytes > static_cast<uintptr_t>(bytes_of(owned->memory))) return false;
+  if (first < base || first - base + bytes > static_cast<uintptr_t>(storage.bytes())) return false;
   if ((first - base) % element_bytes != 0) return false;
   geometry->storage_offset = static_cast<int64_t>(first - base) / element_bytes;
   return true;
 }
 
-static void call_deleter(void* context) {
-  auto* managed = static_cast<DLManagedTensorVersioned*>(context);
-  managed->deleter(managed);
-}
+}  // namespace
 
 int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* managed, void** out_py_object) noexcept {
   Error error;
@@ -43,19 +44,19 @@ int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* managed, void*
     Geometry geometry;
     char* data = nullptr;
     int64_t bytes = 0;
-    if (C10_LIKELY(check_incoming(managed, &geometry, &data, &bytes, &error))) {
-      Owned* owned = owned_of(managed);
-      if (owned != nullptr && comes_home(owned, &geometry, data, bytes)) {
-        PyObject* tensor = make_tensor(&owned->memory, geometry);
+    if (DLX_LIKELY(check_incoming(managed, &geometry, &data, &bytes, &error))) {
+      ManagedBlock* block = block_of(managed);
+      if (block != nullptr && can_reuse_storage(block, &geometry, data, bytes)) {
+        PyObject* tensor = tensor_from_storage(&block->storage, geometry);
         if (tensor == nullptr) return -1;
-        free_owned(owned);
+        free_block(block);
         *out_py_object = tensor;
         return 0;
       }
       const DLDevice device = managed->dl_tensor.device;
       if (device_from_dl(device, &geometry.torch_device, &geometry.device_index, &error)) {
         PyObject* tensor =
-            borrow_tensor(data, bytes, geometry, managed, managed->deleter == nullptr ? nullptr : &call_deleter);
+            tensor_from_blob(data, bytes, geometry, managed, managed->deleter == nullptr ? nullptr : &delete_managed);
         if (tensor == nullptr) return -1;
         *out_py_object = tensor;
         return 0;
@@ -64,7 +65,7 @@ int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* managed, void*
   } catch (...) {
     error.set_from_exception(ErrorKind::kRuntimeError);
   }
-  return raise(error);
+  return set_python_error(error);
 }
 
 }  // namespace dlx

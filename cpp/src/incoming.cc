@@ -8,38 +8,40 @@ namespace dlx {
 
 bool check_incoming(const DLManagedTensorVersioned* managed, Geometry* geometry, char** data, int64_t* bytes,
                     Error* error) {
-  if (managed == nullptr) return error->set(ErrorKind::kValueError, "the managed tensor is NULL");
+  if (managed == nullptr) {
+    return error->set(ErrorKind::kValueError, "cannot make a torch.Tensor of NULL: pass a DLManagedTensorVersioned");
+  }
   if (managed->version.major != DLPACK_MAJOR_VERSION) {
-    return error->set(ErrorKind::kBufferError,
-                      "a managed tensor of DLPack version %u.%u, this library reads version %u", managed->version.major,
-                      managed->version.minor, DLPACK_MAJOR_VERSION);
+    return error->set(
+        ErrorKind::kBufferError,
+        "the managed tensor is of DLPack version %u.%u, and this library reads version %d: ask its producer for "
+        "that one",
+        managed->version.major, managed->version.minor, DLPACK_MAJOR_VERSION);
   }
   const DLTensor& tensor = managed->dl_tensor;
-  geometry->scalar_type = dtype_from_dl(tensor.dtype);
-  if (geometry->scalar_type == kNoScalarType) {
-    return error->set(ErrorKind::kBufferError, "this torch has no dtype for DLPack code %u, bits %u, lanes %u",
-                      tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes);
-  }
+  if (!check_dtype(tensor.dtype, "make a torch.Tensor", "convert it before the export", &geometry->scalar_type, error)) return false;
   if (tensor.dtype.bits < 8 && (managed->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
-    return error->set(ErrorKind::kBufferError, "elements of %u bits padded to a byte each; torch packs them",
-                      tensor.dtype.bits);
+    return error->set(
+        ErrorKind::kBufferError,
+        "the managed tensor has elements of %u bits padded to a byte each, and torch packs them: its producer has "
+        "to pack them",
+        tensor.dtype.bits);
   }
   int64_t elements;
-  const Layout layout = {tensor.ndim, tensor.shape, tensor.strides};
-  if (!check_layout(layout, dtype_bytes(tensor.dtype), &elements, bytes, error)) return false;
+  geometry->layout = {tensor.ndim, tensor.shape, tensor.strides};
+  if (!check_layout(geometry->layout, dtype_bytes(tensor.dtype), kManagedTensor, &elements, bytes, error)) return false;
   if (tensor.data == nullptr && elements != 0) {
-    return error->set(ErrorKind::kValueError, "data is NULL where the shape has %lld elements",
-                      static_cast<long long>(elements));
+    return error->set(ErrorKind::kValueError, "%s has data = NULL and %lld elements: %s", kManagedTensor.name,
+                      static_cast<long long>(elements), kManagedTensor.remedy);
   }
   uintptr_t first, end;
   if (add_overflows(reinterpret_cast<uintptr_t>(tensor.data), static_cast<uintptr_t>(tensor.byte_offset), &first) ||
       add_overflows(first, static_cast<uintptr_t>(*bytes), &end)) {
-    return error->set(ErrorKind::kValueError, "data, byte_offset and shape reach past the end of the address space");
+    return error->set(ErrorKind::kValueError,
+                      "%s has data, byte_offset and shape that reach past the end of the address space: %s",
+                      kManagedTensor.name, kManagedTensor.remedy);
   }
   *data = reinterpret_cast<char*>(first);
-  geometry->ndim = tensor.ndim;
-  geometry->shape = tensor.shape;
-  geometry->strides = tensor.strides;
   geometry->storage_offset = 0;
   return true;
 }

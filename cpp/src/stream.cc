@@ -7,12 +7,19 @@
 
 namespace dlx {
 
-[[gnu::cold, gnu::noinline]] static bool refuse(int32_t device_type, int32_t device_id, Error* error) {
+namespace {
+
+[[gnu::cold, gnu::noinline]] bool refuse_stream(int32_t device_type, int32_t device_id, Error* error) {
   if (is_own_accelerator(device_type))
     return check_device_index(device_type, device_id, ErrorKind::kRuntimeError, error);
-  return error->set(ErrorKind::kRuntimeError, "the %s library for torch knows no stream of device type %s (%d)",
-                    kBackend.name, dl_device_name(device_type), static_cast<int>(device_type));
+  return error->set(
+      ErrorKind::kRuntimeError,
+      "cannot tell the stream of device type %s (%d): this library is for torch's %s build, `dlx-torch doctor` "
+      "says more",
+      dl_device_name(device_type), static_cast<int>(device_type), kBackend.name);
 }
+
+}  // namespace
 
 int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_current_stream) noexcept {
   Error error;
@@ -25,11 +32,11 @@ int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_
       *out_current_stream = nullptr;
       return 0;
     }
-    refuse(device_type, device_id, &error);
+    refuse_stream(device_type, device_id, &error);
   } catch (...) {
     error.set_from_exception(ErrorKind::kRuntimeError);
   }
-  return raise(error);
+  return set_python_error(error);
 }
 
 }  // namespace dlx

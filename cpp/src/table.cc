@@ -5,7 +5,9 @@
 #include "functions.h"
 #include "torch_tensor.h"
 
-static constexpr DLPackExchangeAPI kTable = {
+namespace {
+
+constexpr DLPackExchangeAPI kTable = {
     {{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, nullptr},
     &dlx::managed_tensor_allocator,
     &dlx::managed_tensor_from_py_object_no_sync,
@@ -13,6 +15,8 @@ static constexpr DLPackExchangeAPI kTable = {
     &dlx::dltensor_from_py_object_no_sync,
     &dlx::current_work_stream,
 };
+
+}  // namespace
 
 const DLXTorchBuildInfo* dlx_torch_build_info(void) {
   static const DLXTorchBuildInfo info = {

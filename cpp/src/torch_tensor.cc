@@ -6,13 +6,13 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
-#include <algorithm>
 #include <functional>
-#include <memory>
+#include <vector>
 
 #include "backends/backend.h"
 #include "devices.h"
 #include "dtypes.h"
+#include "from_blob.h"
 #include "layout.h"
 
 namespace dlx {
@@ -43,7 +43,7 @@ static_assert(static_cast<int>(c10::DeviceType::MPS) == kTorchMPS);
 static_assert(static_cast<int>(c10::DeviceType::MAIA) == kTorchMAIA);
 static_assert(static_cast<int>(c10::DeviceType::PrivateUse1) == kTorchPrivateUse1);
 
-bool refuse_not_plain(Tensor* tensor, Error* error) {
+bool refuse_not_plain(TensorRef tensor, Error* error) {
   using c10::DispatchKey;
   static constexpr struct {
     DispatchKey key;
@@ -65,7 +65,7 @@ bool refuse_not_plain(Tensor* tensor, Error* error) {
       {DispatchKey::SparseCsr, "a sparse compressed tensor", "export its indices and values, or call to_dense() first"},
       {DispatchKey::MkldnnCPU, "an mkldnn tensor", "call to_dense() first"},
   };
-  c10::DispatchKeySet keys = tensor->key_set();
+  c10::DispatchKeySet keys = impl_of(tensor)->key_set();
   for (const auto& reason : kReasons) {
     // has_any: a key with a copy per backend, such as Sparse, does not count as `has` without its backend's bit.
     if (keys.has_any(c10::DispatchKeySet(reason.key))) {
@@ -77,7 +77,7 @@ bool refuse_not_plain(Tensor* tensor, Error* error) {
                       "cannot export a meta tensor, which has no memory: create it on a device");
   }
   return error->set(ErrorKind::kBufferError,
-                    "cannot export a tensor with dispatch keys beyond a plain strided one's (0x%llx)",
+                    "cannot export a tensor with dispatch keys that a plain strided tensor has not (0x%llx): export a plain copy",
                     static_cast<unsigned long long>((keys - kPlainKeys).raw_repr()));
 }
 
@@ -91,15 +91,24 @@ const char* device_type_name(int32_t torch_device) {
   return torch_device >= 0 && torch_device < count ? kNames[torch_device] : "unknown";
 }
 
-static c10::Device device_of(const Geometry& geometry) {
-  const auto type = static_cast<c10::DeviceType>(geometry.torch_device);
+namespace {
+
+c10::Device device_of(int32_t torch_device, int32_t device_index) {
+  const auto type = static_cast<c10::DeviceType>(torch_device);
   if (type == c10::DeviceType::CPU) return c10::Device(type);
-  return c10::Device(type, static_cast<c10::DeviceIndex>(geometry.device_index));
+  return c10::Device(type, static_cast<c10::DeviceIndex>(device_index));
+}
+c10::Device device_of(const Geometry& geometry) { return device_of(geometry.torch_device, geometry.device_index); }
+
+c10::ScalarType scalar_type_of(const Geometry& geometry) { return static_cast<c10::ScalarType>(geometry.scalar_type); }
+
+c10::IntArrayRef shape_of(const Geometry& geometry) {
+  return {geometry.layout.shape, static_cast<size_t>(geometry.layout.ndim)};
 }
 
 // An empty tensor as torch.empty_strided makes it, with every mode of the dispatcher (FakeTensorMode, functorch, ...) left out.
-static at::Tensor ask_dispatcher(c10::IntArrayRef shape, c10::IntArrayRef strides, c10::ScalarType dtype,
-                                 c10::Device device) {
+at::Tensor empty_without_modes(c10::IntArrayRef shape, c10::IntArrayRef strides, c10::ScalarType dtype,
+                               c10::Device device) {
   constexpr c10::DispatchKeySet below(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::BackendSelect);
   constexpr c10::DispatchKeySet modes =
       c10::DispatchKeySet(c10::DispatchKeySet::FULL) - (below | c10::DispatchKeySet(c10::DispatchKey::BackendSelect));
@@ -108,15 +117,10 @@ static at::Tensor ask_dispatcher(c10::IntArrayRef shape, c10::IntArrayRef stride
                                        c10::kStrided, device, std::nullopt);
 }
 
-void use_memory(int32_t torch_device, int32_t device_index) {
-  ask_dispatcher({1}, {1}, c10::ScalarType::Byte,
-                 c10::Device(static_cast<c10::DeviceType>(torch_device), static_cast<c10::DeviceIndex>(device_index)));
-}
-
-// torch creates an accelerator's context and allocator on first use, behind a flag in at::Context that only code in libtorch_cpu
-// reaches without dragging the whole of ATen/Context.h in here.
-static bool warm_up(const Geometry& geometry) {
-  use_memory(geometry.torch_device, geometry.device_index);
+// torch creates an accelerator's context and allocator on first use, behind a flag in at::Context. Only code in libtorch_cpu reaches
+// that flag without the whole of ATen/Context.h, so torch is made to allocate.
+bool initialize_device_of(const Geometry& geometry) {
+  initialize_device(geometry.torch_device, geometry.device_index);
   return true;
 }
 
@@ -134,106 +138,92 @@ class CurrentDevice {
   c10::Device former_;
 };
 
-// Those of `geometry`, or contiguous ones where it has none.
-static c10::SmallVector<int64_t, 5> strides_of(const Geometry& geometry) {
-  c10::SmallVector<int64_t, 5> strides(geometry.ndim);
-  if (geometry.strides != nullptr) {
-    std::copy_n(geometry.strides, geometry.ndim, strides.begin());
-  } else {
-    fill_contiguous_strides(geometry.ndim, geometry.shape, strides.data());
-  }
-  return strides;
+Storage take(c10::Storage storage) { return Storage(storage.unsafeReleaseStorageImpl()); }
+
+Storage storage_from(c10::Allocator* allocator, int64_t bytes) {
+  return take(c10::Storage(c10::Storage::use_byte_size_t(), bytes, allocator, /*resizable=*/true));
 }
 
-Memory allocate_memory(const Geometry& geometry, int64_t bytes) {
-  if (geometry.torch_device == kTorchCPU) {
-    return Memory(Memory::use_byte_size_t(), bytes, c10::GetAllocator(c10::DeviceType::CPU), /*resizable=*/true);
-  }
+c10::DispatchKeySet keys_for(const Geometry& geometry) {
+  if (geometry.torch_device == kTorchCPU) return c10::DispatchKeySet(c10::DispatchKey::CPU);
+  return c10::DispatchKeySet(c10::computeDispatchKey(scalar_type_of(geometry), c10::kStrided, device_of(geometry)));
+}
+
+// Through an accelerator's own from_blob, which makes a storage of the class that its operators expect.
+PyObject* tensor_from_own_blob(void* from_blob, void* data, const Geometry& geometry, void* context,
+                               void (*deleter)(void*)) {
+  using FromBlob = at::Tensor (*)(void*, c10::IntArrayRef, c10::IntArrayRef, int64_t, const std::function<void(void*)>&,
+                                  const c10::TensorOptions&, std::optional<c10::Device>);
+  const std::vector<int64_t> strides = strides_of(geometry.layout);
+  const c10::Device device = device_of(geometry);
+  const auto options = c10::TensorOptions().dtype(scalar_type_of(geometry)).device(device);
+  ArmedDeleter release(context, deleter);
+  const at::Tensor tensor =
+      reinterpret_cast<FromBlob>(from_blob)(data, shape_of(geometry), strides, 0, release.function(), options, device);
+  PyObject* result = THPVariable_Wrap(tensor);
+  if (result != nullptr) release.arm();
+  return result;
+}
+
+}  // namespace
+
+void initialize_device(int32_t torch_device, int32_t device_index) {
+  empty_without_modes({1}, {1}, c10::ScalarType::Byte, device_of(torch_device, device_index));
+}
+
+Storage allocate_storage(const Geometry& geometry, int64_t bytes) {
+  if (geometry.torch_device == kTorchCPU) return storage_from(c10::GetAllocator(c10::DeviceType::CPU), bytes);
   const c10::Device device = device_of(geometry);
   const CurrentDevice guard(device);
   if (kBackend.allocator != nullptr) {
-    static const bool warm = warm_up(geometry);  // after an exception the next call tries again
-    (void)warm;
-    return Memory(Memory::use_byte_size_t(), bytes, kBackend.allocator(), /*resizable=*/true);
+    static const bool initialized = initialize_device_of(geometry);  // after an exception the next call tries again
+    (void)initialized;
+    return storage_from(kBackend.allocator(), bytes);
   }
-  const c10::IntArrayRef shape(geometry.shape, geometry.ndim);
-  const auto strides = strides_of(geometry);
-  return ask_dispatcher(shape, strides, static_cast<c10::ScalarType>(geometry.scalar_type), device).storage();
+  return take(
+      empty_without_modes(shape_of(geometry), strides_of(geometry.layout), scalar_type_of(geometry), device).storage());
 }
 
-bool has_plain_layout(Tensor* tensor) {
-  // An at::Tensor is a pointer to its TensorImpl and nothing else; this one borrows it.
-  return kBackend.has_plain_layout(reinterpret_cast<const at::Tensor&>(tensor));
-}
+bool has_plain_format(TensorRef tensor) { return kBackend.has_plain_format(tensor); }
 
-static c10::DispatchKeySet keys_for(const Memory& memory, const Geometry& geometry) {
-  if (geometry.torch_device == kTorchCPU) return c10::DispatchKeySet(c10::DispatchKey::CPU);
-  return c10::DispatchKeySet(
-      c10::computeDispatchKey(static_cast<c10::ScalarType>(geometry.scalar_type), c10::kStrided, memory.device()));
-}
-
-PyObject* make_tensor(Memory* memory, const Geometry& geometry) {
-  const c10::DispatchKeySet keys = keys_for(*memory, geometry);
-  auto impl = c10::make_intrusive<c10::TensorImpl>(
-      std::move(*memory), keys, c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(geometry.scalar_type)));
-  const at::TensorBase tensor(std::move(impl));
+PyObject* tensor_from_storage(Storage* storage, const Geometry& geometry) {
+  const c10::DispatchKeySet keys = keys_for(geometry);
+  const caffe2::TypeMeta dtype = c10::scalarTypeToTypeMeta(scalar_type_of(geometry));
+  c10::Storage moved(c10::intrusive_ptr<c10::StorageImpl>::reclaim(impl_of(*storage)));
+  storage->release();
+  at::TensorBase tensor;
   PyObject* result = nullptr;
   try {
+    tensor = at::TensorBase(c10::make_intrusive<c10::TensorImpl>(std::move(moved), keys, dtype));
     c10::TensorImpl* target = tensor.unsafeGetTensorImpl();
-    const c10::IntArrayRef shape(geometry.shape, geometry.ndim);
-    if (geometry.strides == nullptr) {
-      target->set_sizes_contiguous(shape);
+    if (geometry.layout.strides == nullptr) {
+      target->set_sizes_contiguous(shape_of(geometry));
       target->set_storage_offset(geometry.storage_offset);
     } else {
-      target->set_sizes_and_strides(shape, c10::IntArrayRef(geometry.strides, geometry.ndim), geometry.storage_offset);
+      target->set_sizes_and_strides(shape_of(geometry), {geometry.layout.strides, shape_of(geometry).size()},
+                                    geometry.storage_offset);
     }
     result = THPVariable_Wrap(tensor);
   } catch (...) {
-    *memory = tensor.storage();
+    storage->reset(take(tensor.defined() ? tensor.storage() : std::move(moved)));
     throw;
   }
-  if (result == nullptr) *memory = tensor.storage();
+  if (result == nullptr) storage->reset(take(tensor.storage()));
   return result;
 }
 
-// What an accelerator's own from_blob is told to call. Until the tensor is complete it does nothing, so that a failure on the way
-// leaves the memory with the caller.
-struct Release {
-  void* context;
-  void (*deleter)(void*);
-  bool armed;
-};
-
-static PyObject* borrow_through(void* from_blob, void* data, const Geometry& geometry, void* context,
-                                void (*deleter)(void*)) {
-  using FromBlob = at::Tensor (*)(void*, c10::IntArrayRef, c10::IntArrayRef, int64_t, const std::function<void(void*)>&,
-                                  const c10::TensorOptions&, std::optional<c10::Device>);
-  const c10::IntArrayRef shape(geometry.shape, geometry.ndim);
-  const auto strides = strides_of(geometry);
-  const c10::Device device = device_of(geometry);
-  const auto options = c10::TensorOptions().dtype(static_cast<c10::ScalarType>(geometry.scalar_type)).device(device);
-  const auto release = std::make_shared<Release>(Release{context, deleter, false});
-  const std::function<void(void*)> call = [release](void*) {
-    if (release->armed) release->deleter(release->context);
-  };
-  const at::Tensor tensor = reinterpret_cast<FromBlob>(from_blob)(data, shape, strides, 0, call, options, device);
-  PyObject* result = THPVariable_Wrap(tensor);
-  release->armed = result != nullptr && deleter != nullptr;
-  return result;
-}
-
-PyObject* borrow_tensor(void* data, int64_t bytes, const Geometry& geometry, void* context, void (*deleter)(void*)) {
+PyObject* tensor_from_blob(void* data, int64_t bytes, const Geometry& geometry, void* context, void (*deleter)(void*)) {
   if (kBackend.from_blob != nullptr && geometry.torch_device == kBackend.torch_device) {
-    return borrow_through(kBackend.from_blob(), data, geometry, context, deleter);
+    return tensor_from_own_blob(kBackend.from_blob(), data, geometry, context, deleter);
   }
   const c10::Device device = device_of(geometry);
-  const Memory memory(Memory::use_byte_size_t(), bytes, c10::DataPtr(data, device), /*allocator=*/nullptr,
-                      /*resizable=*/false);
-  Memory taken = memory;
-  PyObject* result = make_tensor(&taken, geometry);
+  const c10::Storage kept(c10::Storage::use_byte_size_t(), bytes, c10::DataPtr(data, device), /*allocator=*/nullptr,
+                          /*resizable=*/false);
+  Storage storage = take(kept);
+  PyObject* result = tensor_from_storage(&storage, geometry);
   if (result != nullptr && deleter != nullptr) {
     // Handed over last, so that a failure on the way leaves the memory with the caller.
-    memory.unsafeGetStorageImpl()->_mutable_data_ptr_no_checks() = c10::DataPtr(data, context, deleter, device);
+    kept.unsafeGetStorageImpl()->_mutable_data_ptr_no_checks() = c10::DataPtr(data, context, deleter, device);
   }
   return result;
 }

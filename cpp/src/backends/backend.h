@@ -5,30 +5,29 @@
 
 #include <cstdint>
 
-namespace at {
-class Tensor;
-}
 namespace c10 {
-struct Allocator;
+struct Allocator;  // seen by its backend and by the implementation of torch_tensor.h only
 }
 
 namespace dlx {
 
+class OpaqueTensor;
+
 struct Backend {
-  const char* name;         // "cpu", "cuda", "rocm", "torch_npu"
-  int32_t torch_device;     // c10::DeviceType of its tensors
-  int32_t dl_device;        // DLDeviceType its tensors are exported as
-  int32_t dl_device_alias;  // a second DLDeviceType for the same memory, or 0
-  int32_t dl_managed;       // DLDeviceType of memory that host and device share, or 0
+  const char* name = nullptr;     // "cpu", "cuda", "rocm", "torch_npu"
+  int32_t torch_device = 0;       // c10::DeviceType of its tensors
+  int32_t dl_device = 0;          // DLDeviceType that its tensors are exported as
+  int32_t dl_device_alias = 0;    // a second DLDeviceType for the same memory, or 0
+  int32_t dl_managed_device = 0;  // DLDeviceType of memory that host and device share, or 0
 
   // The allocator of torch's own tensors on this device. NULL where only torch's dispatcher makes a storage of the right class.
-  c10::Allocator* (*allocator)();
+  c10::Allocator* (*allocator)() = nullptr;
 
   // The address of this accelerator's own from_blob (torch_tensor.cc has its type). NULL where a storage of c10's class serves.
-  void* (*from_blob)();
+  void* (*from_blob)() = nullptr;
 
   // Whether the memory of a tensor on this device is what its sizes and strides say. NULL where it always is.
-  bool (*has_plain_layout)(const at::Tensor& tensor);
+  bool (*has_plain_format)(const OpaqueTensor* tensor) = nullptr;
 };
 
 extern const Backend kBackend;

@@ -6,8 +6,22 @@
 
 namespace dlx {
 
-const Backend kBackend = {
-    "cpu", static_cast<int32_t>(c10::DeviceType::CPU), kDLCPU, 0, 0, &c10::GetCPUAllocator, nullptr, nullptr};
+namespace {
+
+c10::Allocator* allocator() { return c10::GetCPUAllocator(); }
+
+constexpr Backend make_backend() {
+  Backend backend;
+  backend.name = "cpu";
+  backend.torch_device = static_cast<int32_t>(c10::DeviceType::CPU);
+  backend.dl_device = kDLCPU;
+  backend.allocator = &allocator;
+  return backend;
+}
+
+}  // namespace
+
+constexpr Backend kBackend = make_backend();
 
 int32_t backend_device_count() { return 1; }
 

@@ -8,10 +8,23 @@
 
 namespace dlx {
 
-static c10::Allocator* allocator() { return c10::cuda::CUDACachingAllocator::get(); }
+namespace {
 
-const Backend kBackend = {
-    "cuda", static_cast<int32_t>(c10::DeviceType::CUDA), kDLCUDA, 0, kDLCUDAManaged, &allocator, nullptr, nullptr};
+c10::Allocator* allocator() { return c10::cuda::CUDACachingAllocator::get(); }
+
+constexpr Backend make_backend() {
+  Backend backend;
+  backend.name = "cuda";
+  backend.torch_device = static_cast<int32_t>(c10::DeviceType::CUDA);
+  backend.dl_device = kDLCUDA;
+  backend.dl_managed_device = kDLCUDAManaged;
+  backend.allocator = &allocator;
+  return backend;
+}
+
+}  // namespace
+
+constexpr Backend kBackend = make_backend();
 
 int32_t backend_device_count() { return c10::cuda::device_count(); }
 

@@ -1,24 +1,26 @@
 #include "backends/npu_library.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 
 #include "glibc.h"
+#include "settings.h"
 
 namespace dlx {
 
+namespace {
+
 template <typename Pointer>
-static void bind(void* library, const char* name, Pointer* pointer) {
+void bind(void* library, const char* name, Pointer* pointer) {
   void* address = dlsym(library, name);
-  if (address == nullptr) throw std::runtime_error(std::string("this libtorch_npu does not export ") + name);
+  if (address == nullptr) throw std::runtime_error(std::string("this libtorch_npu does not export ") + name + ": install a torch_npu that fits this torch");
   std::memcpy(pointer, &address, sizeof(address));
 }
 
-static void bind_all(NpuLibrary* bound) {
+void bind_all(NpuLibrary* bound) {
   void* library = dlopen("libtorch_npu.so", RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) throw std::runtime_error("libtorch_npu is not loaded: import torch_npu first");
   bind(library, "_ZN7c10_npu12device_countEv", &bound->device_count);
@@ -33,6 +35,8 @@ static void bind_all(NpuLibrary* bound) {
        &bound->from_blob);
   bind(library, "_ZN6at_npu6native14get_npu_formatERKN2at6TensorE", &bound->format);
 }
+
+}  // namespace
 
 const NpuLibrary& npu_library() {
   static NpuLibrary bound;
@@ -67,11 +71,9 @@ class CurrentNpu {
   bool changed_ = false;
 };
 
-void* ask(const NpuLibrary& library, int32_t index) {
-  static const bool drain = [] {
-    const char* setting = std::getenv("DLX_TORCH_NPU_DRAIN");
-    return setting == nullptr || std::strcmp(setting, "0") != 0;
-  }();
+// NULL where the host queue has failed.
+void* current_stream(const NpuLibrary& library, int32_t index) {
+  static const bool drain = switch_is_on("DLX_TORCH_NPU_DRAIN", true);
   const NpuStream current = library.current_stream(static_cast<int8_t>(index));
   if (!drain) return library.undrained(&current, false);
   const CurrentNpu guard(library, index);
@@ -80,17 +82,17 @@ void* ask(const NpuLibrary& library, int32_t index) {
 
 }  // namespace
 
-void* npu_stream(int32_t index, void (*use_device)(int32_t index)) {
+void* npu_stream(int32_t index, void (*initialize)(int32_t index)) {
   const NpuLibrary& library = npu_library();
-  static std::atomic<bool> used[128];  // as many as a c10::DeviceIndex counts
-  if (!used[index & 127].load(std::memory_order_relaxed)) {
-    use_device(index);
-    used[index & 127].store(true, std::memory_order_relaxed);
+  static std::atomic<bool> initialized[128];  // as many as a c10::DeviceIndex counts
+  if (!initialized[index & 127].load(std::memory_order_relaxed)) {
+    initialize(index);
+    initialized[index & 127].store(true, std::memory_order_relaxed);
   }
-  void* stream = ask(library, index);
+  void* stream = current_stream(library, index);
   if (stream == nullptr) {
     throw std::runtime_error(
-        "the host task queue of the NPU has failed, so it has no stream: torch.npu.synchronize() tells why");
+        "the host task queue of the NPU has failed, so there is no stream: torch.npu.synchronize() tells why");
   }
   return stream;
 }

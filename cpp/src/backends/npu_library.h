@@ -28,13 +28,13 @@ struct NpuLibrary {
 // Throws std::runtime_error while libtorch_npu is not loaded, or where it lacks one of the names. Any thread.
 const NpuLibrary& npu_library();
 
-// The calling thread's current stream on device `index`, in range. Drains the device's host queue unless DLX_TORCH_NPU_DRAIN=0 was in
-// the environment at the first call; torch_npu waits for the current device's queue, so `index` is current while it does, and the
+// The calling thread's current stream on device `index`, in range. Drains the device's host queue unless DLX_TORCH_NPU_DRAIN was off in
+// the environment at the first call (settings.h); torch_npu waits for the current device's queue, so `index` is current while it does, and the
 // former device again afterwards. Throws std::runtime_error where the queue has failed, or whatever torch_npu throws of it.
 //
 // torch_npu creates a device's default stream with the first memory on it; before, it answers NULL or throws, by release. So the first
-// call for a device calls `use_device`, which allocates some.
-void* npu_stream(int32_t index, void (*use_device)(int32_t index));
+// call for a device calls `initialize`, which allocates some.
+void* npu_stream(int32_t index, void (*initialize)(int32_t index));
 
 // Whether an aclFormat lays elements out as sizes and strides say: NCHW, NHWC, ND, NCDHW (acl/acl_base.h).
 inline bool is_plain_npu_format(int64_t format) { return format == 0 || format == 1 || format == 2 || format == 30; }

@@ -28,8 +28,20 @@ extern "C" {
 
 namespace dlx {
 
-const Backend kBackend = {"rocm", static_cast<int32_t>(c10::DeviceType::CUDA), kDLROCM, kDLCUDA, 0, nullptr, nullptr,
-                          nullptr};
+namespace {
+
+constexpr Backend make_backend() {
+  Backend backend;
+  backend.name = "rocm";
+  backend.torch_device = static_cast<int32_t>(c10::DeviceType::CUDA);
+  backend.dl_device = kDLROCM;
+  backend.dl_device_alias = kDLCUDA;
+  return backend;
+}
+
+}  // namespace
+
+constexpr Backend kBackend = make_backend();
 
 int32_t backend_device_count() {
   if (dlx_hip_count != nullptr) return dlx_hip_count();

@@ -1,25 +1,38 @@
 // Ascend through torch_npu: streams, storage and layouts come from the libtorch_npu that the process has loaded.
-#include <ATen/core/Tensor.h>
 #include <dlpack/dlpack.h>
 
 #include "backends/backend.h"
 #include "backends/npu_library.h"
+#include "devices.h"
 #include "torch_tensor.h"
 
 namespace dlx {
 
-static void* from_blob() { return npu_library().from_blob; }
+namespace {
 
-static bool has_plain_layout(const at::Tensor& tensor) { return is_plain_npu_format(npu_library().format(&tensor)); }
+void* from_blob() { return npu_library().from_blob; }
 
-const Backend kBackend = {
-    "torch_npu",      static_cast<int32_t>(c10::DeviceType::PrivateUse1), kDLExtDev, 0, 0, nullptr, &from_blob,
-    &has_plain_layout};
+// An at::Tensor is one pointer to its TensorImpl, so a variable that holds the pointer can stand for one that nobody owns.
+bool has_plain_format(TensorRef tensor) { return is_plain_npu_format(npu_library().format(&tensor)); }
+
+void initialize_npu(int32_t index) { initialize_device(kTorchPrivateUse1, index); }
+
+constexpr Backend make_backend() {
+  Backend backend;
+  backend.name = "torch_npu";
+  backend.torch_device = kTorchPrivateUse1;
+  backend.dl_device = kDLExtDev;
+  backend.from_blob = &from_blob;
+  backend.has_plain_format = &has_plain_format;
+  return backend;
+}
+
+}  // namespace
+
+constexpr Backend kBackend = make_backend();
 
 int32_t backend_device_count() { return npu_library().device_count(); }
 
-static void use_device(int32_t index) { use_memory(kBackend.torch_device, index); }
-
-void* backend_stream(int32_t index) { return npu_stream(index, &use_device); }
+void* backend_stream(int32_t index) { return npu_stream(index, &initialize_npu); }
 
 }  // namespace dlx

@@ -2,13 +2,13 @@
 
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <vector>
 
 #include "backends/npu_library.h"
 #include "devices.h"
+#include "from_blob.h"
 #include "glibc.h"
 #include "layout.h"
 #include "python_api.h"
@@ -57,7 +57,8 @@ Wrap find_wrap() {
   return wrap;
 }
 
-bool same(const DLTensor& made, const DLTensor& asked, const void* data) {
+// Whether the tensor that came out is the one that was asked for.
+bool matches(const DLTensor& made, const DLTensor& asked, const void* data) {
   if (made.ndim != asked.ndim || std::memcmp(&made.dtype, &asked.dtype, sizeof(made.dtype)) != 0) return false;
   if (made.device.device_type != asked.device.device_type || made.device.device_id != asked.device.device_id)
     return false;
@@ -69,19 +70,6 @@ bool same(const DLTensor& made, const DLTensor& asked, const void* data) {
   return elements == 0 || static_cast<char*>(made.data) + made.byte_offset == data;
 }
 
-// What the new storage calls at its end, once the tensor is complete.
-struct Release {
-  DLManagedTensorVersioned* managed;
-  bool armed;
-};
-
-std::vector<int64_t> strides_of(const Geometry& geometry) {
-  if (geometry.strides != nullptr) return std::vector<int64_t>(geometry.strides, geometry.strides + geometry.ndim);
-  std::vector<int64_t> strides(geometry.ndim);
-  fill_contiguous_strides(geometry.ndim, geometry.shape, strides.data());
-  return strides;
-}
-
 }  // namespace
 
 void* make_npu_tensor(const DLPackExchangeAPI& upstream, DLManagedTensorVersioned* managed, void* data,
@@ -90,26 +78,25 @@ void* make_npu_tensor(const DLPackExchangeAPI& upstream, DLManagedTensorVersione
   FromBlob from_blob;
   std::memcpy(&from_blob, &npu_library().from_blob, sizeof(from_blob));
 
-  const std::vector<int64_t> strides = strides_of(geometry);
-  const auto release = std::make_shared<Release>(Release{managed, false});
-  const std::function<void(void*)> call = [release](void*) {
-    if (release->armed) release->managed->deleter(release->managed);
-  };
+  const std::vector<int64_t> strides = strides_of(geometry.layout);
+  ArmedDeleter release(managed, managed->deleter == nullptr ? nullptr : &delete_managed);
   const Device device = {kTorchPrivateUse1, static_cast<int8_t>(geometry.device_index)};
   const TensorOptions options = {device, static_cast<uint16_t>(geometry.scalar_type), 0, 0, kHasDeviceAndDtype};
-  const auto ndim = static_cast<size_t>(geometry.ndim);
-  TensorHandle tensor = from_blob(data, {geometry.shape, ndim}, {strides.data(), ndim}, 0, call, options, device);
+  const auto ndim = static_cast<size_t>(geometry.layout.ndim);
+  TensorHandle tensor =
+      from_blob(data, {geometry.layout.shape, ndim}, {strides.data(), ndim}, 0, release.function(), options, device);
   PyObject* result = wrap(std::move(tensor));
   if (result == nullptr) throw std::runtime_error("torch could not make a Python object for the tensor");
 
   DLTensor made;
-  if (upstream.dltensor_from_py_object_no_sync(result, &made) != 0 || !same(made, managed->dl_tensor, data)) {
+  if (upstream.dltensor_from_py_object_no_sync(result, &made) != 0 || !matches(made, managed->dl_tensor, data)) {
     Py_DecRef(result);
-    error->set(ErrorKind::kRuntimeError,
-               "torch_npu's from_blob made another tensor than was asked for: this torch_npu is unknown");
+    error->set(
+        ErrorKind::kRuntimeError,
+        "torch_npu's from_blob made another tensor than was asked for: dlx-torch-ext does not know this torch_npu yet");
     return nullptr;
   }
-  release->armed = managed->deleter != nullptr;
+  release.arm();
   return result;
 }
 

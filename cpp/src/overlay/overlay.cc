@@ -13,14 +13,28 @@
 
 namespace dlx {
 
-const Backend kBackend = {"torch_npu", kTorchPrivateUse1, kDLExtDev, 0, 0, nullptr, nullptr, nullptr};
+namespace {
+
+constexpr Backend make_backend() {
+  Backend backend;
+  backend.name = "torch_npu";
+  backend.torch_device = kTorchPrivateUse1;
+  backend.dl_device = kDLExtDev;
+  return backend;
+}
+
+}  // namespace
+
+constexpr Backend kBackend = make_backend();
 
 int32_t backend_device_count() { return npu_library().device_count(); }
 
-static const DLPackExchangeAPI* g_upstream = nullptr;
+namespace {
+
+const DLPackExchangeAPI* g_upstream = nullptr;
 
 // Through torch's own allocator, which is the one way here without a symbol of torch.
-static void use_device(int32_t index) {
+void initialize_npu(int32_t index) {
   int64_t one = 1;
   DLTensor prototype = {nullptr, {kDLExtDev, index}, 1, {kDLUInt, 8, 1}, &one, nullptr, 0};
   DLManagedTensorVersioned* made = nullptr;
@@ -28,21 +42,21 @@ static void use_device(int32_t index) {
   if (g_upstream->managed_tensor_allocator(&prototype, &made, nullptr, ignore) == 0) made->deleter(made);
 }
 
-static int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_current_stream) noexcept {
+int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_current_stream) noexcept {
   if (device_type != kDLExtDev) return g_upstream->current_work_stream(device_type, device_id, out_current_stream);
   Error error;
   try {
     if (check_device_index(device_type, device_id, ErrorKind::kRuntimeError, &error)) {
-      *out_current_stream = npu_stream(device_id, &use_device);
+      *out_current_stream = npu_stream(device_id, &initialize_npu);
       return 0;
     }
   } catch (...) {
     error.set_from_exception(ErrorKind::kRuntimeError);
   }
-  return raise(error);
+  return set_python_error(error);
 }
 
-static int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* managed, void** out_py_object) noexcept {
+int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* managed, void** out_py_object) noexcept {
   if (managed == nullptr || managed->version.major != DLPACK_MAJOR_VERSION ||
       managed->dl_tensor.device.device_type != kDLExtDev) {
     return g_upstream->managed_tensor_to_py_object_no_sync(managed, out_py_object);
@@ -63,9 +77,10 @@ static int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* managed
   } catch (...) {
     error.set_from_exception(ErrorKind::kRuntimeError);
   }
-  return raise(error);
+  return set_python_error(error);
 }
 
+}  // namespace
 }  // namespace dlx
 
 const DLXTorchBuildInfo* dlx_torch_build_info(void) {

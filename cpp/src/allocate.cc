@@ -19,7 +19,8 @@ namespace {
 
 bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, Error* error) {
   Geometry geometry = {};
-  if (!check_dtype(prototype.dtype, "allocate a tensor", "ask for another dtype", &geometry.scalar_type, error)) return false;
+  if (!check_dtype(prototype.dtype, "allocate a tensor", "ask for another dtype", &geometry.scalar_type, error))
+    return false;
   geometry.layout = {prototype.ndim, prototype.shape, prototype.strides};
   int64_t elements, bytes;
   if (!check_layout(geometry.layout, dtype_bytes(prototype.dtype), kPrototype, &elements, &bytes, error)) return false;

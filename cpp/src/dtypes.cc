@@ -40,13 +40,13 @@ DTypeName::DTypeName(DLDataType dtype) {
   char lanes[8] = "";
   if (dtype.lanes != 1) std::snprintf(lanes, sizeof(lanes), "x%u", dtype.lanes);
   if (dtype.code >= kDLCodes) {
-    std::snprintf(text, sizeof(text), "code %u with %u bits%s", dtype.code, dtype.bits, lanes);
+    std::snprintf(text, sizeof(text), "code %u of %u bits and %u lanes", dtype.code, dtype.bits, dtype.lanes);
   } else if (dtype.bits == kCodes[dtype.code].bits) {
     std::snprintf(text, sizeof(text), "%s%s", kCodes[dtype.code].name, lanes);
   } else if (kCodes[dtype.code].bits == 0) {
     std::snprintf(text, sizeof(text), "%s%u%s", kCodes[dtype.code].name, dtype.bits, lanes);
   } else {
-    std::snprintf(text, sizeof(text), "%s with %u bits%s", kCodes[dtype.code].name, dtype.bits, lanes);
+    std::snprintf(text, sizeof(text), "%s of %u bits%s", kCodes[dtype.code].name, dtype.bits, lanes);
   }
 }
 

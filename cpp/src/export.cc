@@ -69,8 +69,10 @@ bool refuse_not_a_tensor(const void* object, Error* error) {
   const int32_t index = device_index_of(tensor);
   if (DLX_UNLIKELY(kBackend.has_plain_format != nullptr) && device == kBackend.torch_device &&
       !has_plain_format(tensor)) {
-    return error->set(ErrorKind::kBufferError,
-                      "cannot export a tensor in a private layout of %s: call torch_npu.npu_format_cast(tensor, 2) first", kBackend.name);
+    return error->set(
+        ErrorKind::kBufferError,
+        "cannot export a tensor in a private layout of %s: call torch_npu.npu_format_cast(tensor, 2) first",
+        kBackend.name);
   }
   char* data = storage_start_of(tensor);
   const int64_t elements = element_count_of(tensor);

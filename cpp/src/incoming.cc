@@ -19,7 +19,8 @@ bool check_incoming(const DLManagedTensorVersioned* managed, Geometry* geometry,
         managed->version.major, managed->version.minor, DLPACK_MAJOR_VERSION);
   }
   const DLTensor& tensor = managed->dl_tensor;
-  if (!check_dtype(tensor.dtype, "make a torch.Tensor", "convert it before the export", &geometry->scalar_type, error)) return false;
+  if (!check_dtype(tensor.dtype, "make a torch.Tensor", "convert it before the export", &geometry->scalar_type, error))
+    return false;
   if (tensor.dtype.bits < 8 && (managed->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
     return error->set(
         ErrorKind::kBufferError,

@@ -76,9 +76,10 @@ bool refuse_not_plain(TensorRef tensor, Error* error) {
     return error->set(ErrorKind::kBufferError,
                       "cannot export a meta tensor, which has no memory: create it on a device");
   }
-  return error->set(ErrorKind::kBufferError,
-                    "cannot export a tensor with dispatch keys that a plain strided tensor has not (0x%llx): export a plain copy",
-                    static_cast<unsigned long long>((keys - kPlainKeys).raw_repr()));
+  return error->set(
+      ErrorKind::kBufferError,
+      "cannot export a tensor with dispatch keys that a plain strided tensor has not (0x%llx): export a plain copy",
+      static_cast<unsigned long long>((keys - kPlainKeys).raw_repr()));
 }
 
 const char* scalar_type_name(int scalar_type) { return c10::toString(static_cast<c10::ScalarType>(scalar_type)); }
@@ -178,7 +179,7 @@ Storage allocate_storage(const Geometry& geometry, int64_t bytes) {
   if (kBackend.allocator != nullptr) {
     static const bool initialized = initialize_device_of(geometry);  // after an exception the next call tries again
     (void)initialized;
-    return storage_from(kBackend.allocator(), bytes);
+    return storage_from(static_cast<c10::Allocator*>(kBackend.allocator()), bytes);
   }
   return take(
       empty_without_modes(shape_of(geometry), strides_of(geometry.layout), scalar_type_of(geometry), device).storage());

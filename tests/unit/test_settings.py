@@ -7,17 +7,19 @@ from pathlib import Path
 import pytest
 from dlx_torch_ext._settings import Settings, read_settings
 
+from tests.support.switches import VALUES
+
 
 def test_nothing_set() -> None:
     assert read_settings({}) == Settings()
     assert read_settings({"DLX_TORCH_PREFER": "", "DLX_TORCH_DISABLE": ""}) == Settings()
 
 
-@pytest.mark.parametrize(("value", "on"), [("1", True), ("true", True), ("0", False), ("off", False), ("False", False)])
-def test_switches(value: str, on: bool) -> None:
+@pytest.mark.parametrize("value", VALUES)
+def test_switches(value: str) -> None:
     names = ("DLX_TORCH_DISABLE", "DLX_TORCH_AUTOLOAD", "DLX_TORCH_NPU_DRAIN")
     settings = read_settings(dict.fromkeys(names, value))
-    assert (settings.disable, settings.autoload, settings.npu_drain) == (on, on, on)
+    assert (settings.disable, settings.autoload, settings.npu_drain) == (VALUES[value],) * 3
 
 
 def test_values() -> None:

@@ -5,10 +5,6 @@
 
 #include <cstdint>
 
-namespace c10 {
-struct Allocator;  // seen by its backend and by the implementation of torch_tensor.h only
-}
-
 namespace dlx {
 
 class OpaqueTensor;
@@ -20,8 +16,8 @@ struct Backend {
   int32_t dl_device_alias = 0;    // a second DLDeviceType for the same memory, or 0
   int32_t dl_managed_device = 0;  // DLDeviceType of memory that host and device share, or 0
 
-  // The allocator of torch's own tensors on this device. NULL where only torch's dispatcher makes a storage of the right class.
-  c10::Allocator* (*allocator)() = nullptr;
+  // The allocator of torch's own tensors on this device: the address of a c10::Allocator. NULL where only torch's dispatcher makes a storage of the right class.
+  void* (*allocator)() = nullptr;
 
   // The address of this accelerator's own from_blob (torch_tensor.cc has its type). NULL where a storage of c10's class serves.
   void* (*from_blob)() = nullptr;

@@ -8,7 +8,7 @@ namespace dlx {
 
 namespace {
 
-c10::Allocator* allocator() { return c10::GetCPUAllocator(); }
+void* allocator() { return c10::GetCPUAllocator(); }
 
 constexpr Backend make_backend() {
   Backend backend;

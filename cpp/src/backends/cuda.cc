@@ -10,7 +10,7 @@ namespace dlx {
 
 namespace {
 
-c10::Allocator* allocator() { return c10::cuda::CUDACachingAllocator::get(); }
+void* allocator() { return c10::cuda::CUDACachingAllocator::get(); }
 
 constexpr Backend make_backend() {
   Backend backend;

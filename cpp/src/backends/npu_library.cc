@@ -16,7 +16,9 @@ namespace {
 template <typename Pointer>
 void bind(void* library, const char* name, Pointer* pointer) {
   void* address = dlsym(library, name);
-  if (address == nullptr) throw std::runtime_error(std::string("this libtorch_npu does not export ") + name + ": install a torch_npu that fits this torch");
+  if (address == nullptr)
+    throw std::runtime_error(std::string("this libtorch_npu does not export ") + name +
+                             ": install a torch_npu that fits this torch");
   std::memcpy(pointer, &address, sizeof(address));
 }
 

@@ -1,0 +1,175 @@
+"""What the texts of refusals say, word for word: what was asked, what is here, and who has to do what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from tests.support.foreign import Foreign, prototype
+from tests.support.structs import CUDA_HOST, VULKAN
+from tests.support.table import load, refuses
+from tests.support.tensors import T
+
+pytestmark = pytest.mark.isolated
+
+BACKEND = "cuda" if T.version.cuda else "cpu"
+OWN_DEVICE = "kDLCUDA" if T.version.cuda else "kDLCPU"
+
+IMPORTED: dict[str, tuple[type[BaseException], dict[str, Any], str]] = {
+    "version": (
+        BufferError,
+        {"version": (2, 7)},
+        "the managed tensor is of DLPack version 2.7, and this library reads version 1: ask its producer for that one",
+    ),
+    "dtype": (
+        BufferError,
+        {"dtype": (15, 6, 1)},
+        "cannot make a torch.Tensor of dtype float6_e2m3fn, which this torch does not have: convert"
+        " it before the export",
+    ),
+    "lanes": (
+        BufferError,
+        {"dtype": (2, 32, 4)},
+        "cannot make a torch.Tensor of dtype float32x4, which this torch does not have: convert it before the export",
+    ),
+    "dtype_code": (
+        BufferError,
+        {"dtype": (99, 12, 3)},
+        "cannot make a torch.Tensor of dtype code 99 of 12 bits and 3 lanes, which this torch does not have: convert it"
+        " before the export",
+    ),
+    "dtype_bits": (
+        BufferError,
+        {"dtype": (10, 16, 1)},
+        "cannot make a torch.Tensor of dtype float8_e4m3fn of 16 bits, which this torch does not have: convert it"
+        " before the export",
+    ),
+    "device": (
+        BufferError,
+        {"device": (VULKAN, 0)},
+        f"this torch's {BACKEND} build has no tensors on device type kDLVulkan (7): copy the data to"
+        f" {OWN_DEVICE} first",
+    ),
+    "ndim": (
+        ValueError,
+        {"ndim": -1},
+        "the managed tensor has ndim = -1, which is negative: its producer has to correct it",
+    ),
+    "shape": (
+        ValueError,
+        {"shape": (2, -3)},
+        "the managed tensor has shape[1] = -3, which is negative: its producer has to correct it",
+    ),
+    "no_shape": (
+        ValueError,
+        {"shape": None, "ndim": 2},
+        "the managed tensor has shape = NULL and ndim = 2: its producer has to correct it",
+    ),
+    "strides": (
+        ValueError,
+        {"strides": (-3, 1)},
+        "the managed tensor has strides[0] = -3, which is negative: its producer has to correct it",
+    ),
+    "elements": (
+        ValueError,
+        {"shape": (2**62, 4)},
+        "the managed tensor has more elements than fit in 63 bits: its producer has to correct it",
+    ),
+    "bytes": (
+        ValueError,
+        {"shape": (2**61,)},
+        "the managed tensor has more bytes than fit in 63 bits: its producer has to correct it",
+    ),
+    "distance": (
+        ValueError,
+        {"shape": (5,), "strides": (2**62,)},
+        "the managed tensor has strides whose last element lies further away than fits in 63 bits: its producer has to"
+        " correct it",
+    ),
+    "no_data": (
+        ValueError,
+        {"data": None},
+        "the managed tensor has data = NULL and 6 elements: its producer has to correct it",
+    ),
+    "address": (
+        ValueError,
+        {"byte_offset": 2**64 - 4},
+        "the managed tensor has data, byte_offset and shape that reach past the end of the address space: its"
+        " producer has to correct it",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_to_a_tensor(name: str) -> None:
+    kind, described, text = IMPORTED[name]
+    foreign = Foreign(**described)
+    assert refuses(kind, lambda: load().to_torch(foreign.address)) == f"dlx-torch: {text}"
+
+
+def test_null_to_a_tensor() -> None:
+    text = "dlx-torch: cannot make a torch.Tensor of NULL: pass a DLManagedTensorVersioned"
+    assert refuses(ValueError, lambda: load().to_torch(0)) == text
+
+
+ALLOCATED: dict[str, tuple[type[BaseException], dict[str, Any], str]] = {
+    "dtype": (
+        BufferError,
+        {"dtype": (0, 4, 1)},
+        "cannot allocate a tensor of dtype int4, which this torch does not have: ask for another dtype",
+    ),
+    "ndim": (ValueError, {"ndim": -1}, "the prototype has ndim = -1, which is negative: the caller has to correct it"),
+    "shape": (
+        ValueError,
+        {"shape": (-1,)},
+        "the prototype has shape[0] = -1, which is negative: the caller has to correct it",
+    ),
+    "device": (
+        BufferError,
+        {"device": (CUDA_HOST, 0)},
+        "torch's allocator has no kDLCUDAHost memory: allocate on kDLCPU" + (" or kDLCUDA" if T.version.cuda else ""),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALLOCATED)
+def test_allocate(name: str) -> None:
+    kind, described, text = ALLOCATED[name]
+    described = {"shape": (2,), **described}
+    assert refuses(kind, lambda: load().allocate(prototype(**described))) == f"dlx-torch: {text}"
+
+
+def test_from_something_else() -> None:
+    for thing, name in ((3, "int"), (torch, "module"), (torch.Tensor, "_TensorMeta")):
+        text = f"dlx-torch: cannot export a {name}: pass a torch.Tensor"
+        assert refuses(TypeError, lambda thing=thing: load().dltensor(thing)) == text
+
+
+EXPORTED = {
+    "conjugate": (
+        lambda: T.ones(2, dtype=torch.complex64).conj(),
+        "a tensor with the conjugate bit: call resolve_conj() first",
+    ),
+    "meta": (lambda: T.ones(2, device="meta"), "a meta tensor, which has no memory: create it on a device"),
+    "bits": (
+        lambda: T.ones(2, dtype=torch.uint8).view(torch.bits8),
+        "a tensor of dtype Bits8: DLPack has no name for it, convert it first",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_from_a_tensor(name: str) -> None:
+    make, text = EXPORTED[name]
+    assert refuses(BufferError, lambda: load().dltensor(make())) == f"dlx-torch: cannot export {text}"
+
+
+def test_the_stream_of_another_device() -> None:
+    text = (
+        f"dlx-torch: cannot tell the stream of device type kDLVulkan (7): this library is for torch's {BACKEND} build,"
+        " `dlx-torch doctor` says more"
+    )
+    assert refuses(RuntimeError, lambda: load().stream(VULKAN, 0)) == text

@@ -148,7 +148,7 @@ def test_from_something_else() -> None:
         assert refuses(TypeError, lambda thing=thing: load().dltensor(thing)) == text
 
 
-EXPORTED = {
+EXPORTED: dict[str, tuple[Callable[[], Any], str]] = {
     "conjugate": (
         lambda: T.ones(2, dtype=torch.complex64).conj(),
         "a tensor with the conjugate bit: call resolve_conj() first",

@@ -11,17 +11,37 @@ UPSTREAM = "upstream"
 DLX = "dlx"
 PREFERENCES = (UPSTREAM, DLX)
 
-_OFF = ("0", "false", "no", "off")
+# What a switch may say. Any other word counts as on; the doctor warns of it.
+ON = ("1", "true", "yes", "on")
+OFF = ("0", "false", "no", "off")
+
+# The variables that are read when the package runs, by the field of Settings that each becomes.
+VARIABLES = {
+    "disable": "DLX_TORCH_DISABLE",
+    "autoload": "DLX_TORCH_AUTOLOAD",
+    "prefer": "DLX_TORCH_PREFER",
+    "library": "DLX_TORCH_LIBRARY",
+    "cache_dir": "DLX_TORCH_CACHE_DIR",
+    "npu_drain": "DLX_TORCH_NPU_DRAIN",
+}
+SWITCHES = ("disable", "autoload", "npu_drain")
+# The variables that are read when libraries are compiled: pyproject.toml gives them to CMake.
+BUILD_VARIABLES = (
+    "DLX_TORCH_BUILD_NATIVE",
+    "DLX_TORCH_ROWS",
+    "DLX_TORCH_BACKENDS",
+    "DLX_TORCH_SDK_DIR",
+    "DLX_TORCH_DIR",
+)
 
 
 class Settings(Record):
     """What the user asked for.
 
-    `disable`: DLX_TORCH_DISABLE, put no table anywhere. `autoload`: DLX_TORCH_AUTOLOAD, attach at `import torch`.
-    `prefer`: DLX_TORCH_PREFER, "upstream" or "dlx", whose table where torch has its own. `library`: DLX_TORCH_LIBRARY,
-    the path of a library to use instead of the chosen one. `cache_dir`: DLX_TORCH_CACHE_DIR. `npu_drain`:
-    DLX_TORCH_NPU_DRAIN, drain the host queue before a stream is handed out. `problem`: a value that makes no sense, in
-    one line; empty if all do.
+    `disable`: put no table anywhere. `autoload`: attach at `import torch`. `prefer`: "upstream" or "dlx", whose table
+    to use where torch has its own. `library`: the path of a library to use instead of the chosen one. `cache_dir`:
+    where libraries that were built here are. `npu_drain`: drain the host queue before a stream is handed out.
+    `problem`: what is wrong with a value, in one line; empty if nothing is.
     """
 
     disable: bool = False
@@ -36,27 +56,27 @@ class Settings(Record):
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """Reads `environment`, by default os.environ. Never raises."""
     environment = os.environ if environment is None else environment
-    prefer = environment.get("DLX_TORCH_PREFER", "") or UPSTREAM
-    problem = ""
+    given = {field: environment.get(name, "") for field, name in VARIABLES.items()}
+    prefer, problem = given["prefer"] or UPSTREAM, ""
     if prefer not in PREFERENCES:
-        problem = f"DLX_TORCH_PREFER={prefer} is neither upstream nor dlx: taken as upstream"
+        problem = f"{VARIABLES['prefer']}={prefer} is neither upstream nor dlx: taken as upstream"
         prefer = UPSTREAM
     return Settings(
-        disable=_flag(environment.get("DLX_TORCH_DISABLE"), default=False),
-        autoload=_flag(environment.get("DLX_TORCH_AUTOLOAD"), default=True),
+        disable=_is_on(given["disable"], default=False),
+        autoload=_is_on(given["autoload"], default=True),
         prefer=prefer,
-        library=_path(environment.get("DLX_TORCH_LIBRARY")),
-        cache_dir=_path(environment.get("DLX_TORCH_CACHE_DIR")),
-        npu_drain=_flag(environment.get("DLX_TORCH_NPU_DRAIN"), default=True),
+        library=_path(given["library"]),
+        cache_dir=_path(given["cache_dir"]),
+        npu_drain=_is_on(given["npu_drain"], default=True),
         problem=problem,
     )
 
 
-def _flag(value: str | None, *, default: bool) -> bool:
+def _is_on(value: str, *, default: bool) -> bool:
     if not value:
         return default
-    return value.strip().lower() not in _OFF
+    return value.strip().lower() not in OFF
 
 
-def _path(value: str | None) -> str:
+def _path(value: str) -> str:
     return os.path.abspath(os.path.expanduser(value)) if value else ""

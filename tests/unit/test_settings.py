@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import dlx_torch_ext
 import pytest
-from dlx_torch_ext._settings import Settings, read_settings
+from dlx_torch_ext._settings import BUILD_VARIABLES, VARIABLES, Settings, read_settings
 
+from tests.support.child import ROOT
 from tests.support.switches import VALUES
 
 
@@ -38,3 +41,22 @@ def test_an_unknown_preference_is_reported_and_ignored() -> None:
     settings = read_settings({"DLX_TORCH_PREFER": "mine"})
     assert settings.prefer == "upstream"
     assert "DLX_TORCH_PREFER=mine is neither upstream nor dlx" in settings.problem
+
+
+def names(pattern: str, *files: Path) -> set[str]:
+    return {name for file in files for name in re.findall(pattern, file.read_text(encoding="utf-8"))}
+
+
+def test_every_variable_that_is_read_is_known() -> None:
+    """The doctor warns of any other."""
+    package, cpp = Path(dlx_torch_ext.__file__).parent, ROOT / "cpp"
+    python = names(r'"(DLX_TORCH_\w*[A-Z0-9])"', *package.rglob("*.py"))
+    python -= {"DLX_TORCH_EXACT", "DLX_TORCH_CXX11_ABI"}  # which `dlx-torch build` sets for CMake
+    read_by_cpp = names(r'getenv\("(\w+)"\)', *cpp.rglob("*.cc"))
+    assert read_by_cpp <= set(VARIABLES.values()) <= python
+    assert python <= {*VARIABLES.values(), *BUILD_VARIABLES}
+
+
+def test_every_variable_of_the_build_is_known() -> None:
+    read = names(r"(?:env = \"|if\.env\.)(DLX_TORCH_\w+)", ROOT / "pyproject.toml")
+    assert read == set(BUILD_VARIABLES)

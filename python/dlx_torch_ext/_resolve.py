@@ -44,12 +44,19 @@ class Candidate(Record):
     library: str | None = None
     exact: bool = False
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}, {type(self.verdict).__name__.lower()}: {self.verdict.reason}>"
+
 
 class Resolution(Record):
     """`candidates`, the best one first: the first accepted one is the decision. `reason`: why that one, or why none."""
 
     candidates: tuple[Candidate, ...]
     reason: str
+
+    def __repr__(self) -> str:
+        count = f"{len(self.candidates)} candidates, {len(self.accepted)} accepted"
+        return f"<{type(self).__name__} {self.provider}: {self.reason} ({count})>"
 
     @property
     def accepted(self) -> tuple[Candidate, ...]:

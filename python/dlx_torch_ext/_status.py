@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._facts import Facts
 from ._record import Record
-from ._resolve import Candidate, Resolution
+from ._resolve import Accepted, Candidate, Resolution
 
 
 class Status(Record):
@@ -12,8 +12,8 @@ class Status(Record):
 
     `provider`: "dlx" (ours), "overlay" (torch's own with NPU's functions replaced), "upstream" (torch's own), "foreign"
     (another package's) or "none". `variant`, `library` (a path) and `backend` describe a table of ours; `library` also
-    says where another's table lives, where the platform can tell. `reason` is one line. `candidates` is the trace:
-    every table looked at, and why it was taken or not.
+    says where another's table is, where the platform can tell. `reason` is one line. `candidates` holds every table
+    that was considered, and why it was accepted or rejected. `str()` is one line.
     """
 
     provider: str
@@ -22,6 +22,17 @@ class Status(Record):
     backend: str | None
     reason: str
     candidates: tuple[Candidate, ...]
+
+    def __repr__(self) -> str:
+        # A wheel has more than 50 candidates. Here is their number; `.candidates` has them all.
+        fields = [f"{name}={value!r}" for name, value in self.as_dict().items() if name != "candidates"]
+        accepted = sum(isinstance(candidate.verdict, Accepted) for candidate in self.candidates)
+        fields.append(f"candidates=<{len(self.candidates)} candidates, {accepted} accepted>")
+        start = f"{type(self).__name__}("
+        return start + f",\n{' ' * len(start)}".join(fields) + ")"
+
+    def __str__(self) -> str:
+        return f"{self.provider}: {self.reason}"
 
 
 def describe(facts: Facts, ours: Candidate | None, resolution: Resolution, not_tried: str) -> Status:

@@ -50,6 +50,14 @@ def write_libraries(folder: Path, variants: Sequence[Mapping[str, Any]]) -> None
         stub.library(folder / "_lib" / variant["file"], *macros, f"CXX11_ABI={int(bool(variant['cxx11_abi']))}")
 
 
+def record(folder: Path, distribution: str, version: str) -> Path:
+    """Records in `folder` that this version of `distribution` is installed; returns the folder of the metadata."""
+    metadata = folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
+    return metadata
+
+
 NO_TORCH = "no torch"  # also if a torch is installed
 
 

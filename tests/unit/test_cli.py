@@ -1,34 +1,93 @@
-"""The command as a process whose stdout is closed, at once or from the start."""
+"""The command as a process: usage, the version, and what its reader or its environment does to it."""
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-COMMANDS = [["list"], ["doctor"], ["doctor", "--json"]]
+from tests.support.command import COMMAND, dlx_torch, environment
+from tests.support.installation import Site, entry, record
+
+COMMANDS = [[], ["--version"], ["list"], ["doctor"], ["doctor", "--json"], ["doctor", "--all"]]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path, [entry("2.9", True, "cpu")], "fake_torch.torch(whole=True)")
+
+
+def test_without_a_command_it_prints_its_help(site: Site) -> None:
+    finished = dlx_torch(site)
+    assert (finished.status, finished.stderr) == (0, "")
+    assert finished.stdout == dlx_torch(site, "--help").stdout
+    assert all(command in finished.stdout for command in ("doctor", "list", "build", "--version"))
+
+
+def test_version(site: Site) -> None:
+    record(site.folder, "dlx-torch-ext", "0.1.0")
+    finished = dlx_torch(site, "--version")
+    assert (finished.status, finished.stdout, finished.stderr) == (0, "dlx-torch-ext 0.1.0\n", "")
+
+
+@pytest.mark.parametrize("arguments", [["nothing"], ["doctor", "--yaml"], ["list", "more"]])
+def test_wrong_usage(arguments: list[str], site: Site) -> None:
+    finished = dlx_torch(site, *arguments)
+    assert finished.status == 2
+    assert "usage: dlx-torch" in finished.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_reader_of_its_output_may_stop_reading(command: list[str]) -> None:
-    module = [sys.executable, "-m", "dlx_torch_ext", *command]
-    with subprocess.Popen(module, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+def test_a_reader_may_stop_reading(command: list[str], site: Site) -> None:
+    pipe, arguments = subprocess.PIPE, [*COMMAND, *command]
+    with subprocess.Popen(arguments, env=environment(site), stdout=pipe, stderr=pipe, text=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()  # before it has written anything
         errors = process.stderr.read()
-    assert "BrokenPipeError" not in errors
-    assert "Traceback" not in errors
-    assert process.returncode in (0, 1)
+    assert errors == ""
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("locale", [{"LANG": "C", "LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}])
+def test_no_path_is_too_strange_to_print(command: list[str], locale: dict[str, str], tmp_path: Path) -> None:
+    folder = os.fsdecode(os.fsencode(tmp_path) + b"/h\xc3\xb6me \xff \x1b[2J")
+    site = Site(Path(folder), [entry("2.9", True, "cpu")], "fake_torch.torch(whole=True)")
+    done = subprocess.run([*COMMAND, *command], env=environment(site, **locale), capture_output=True, check=False)
+    assert done.returncode in (0, 1)  # ctypes loads no library from a folder whose name is no UTF-8
+    assert done.stderr == b""
+    assert done.stdout
+    assert b"\x1b" not in done.stdout
 
 
 if sys.platform != "win32":
 
+    def shell(site: Site, command: list[str], redirection: str) -> subprocess.CompletedProcess[str]:
+        words = " ".join(map(shlex.quote, [*COMMAND, *command]))
+        arguments = ["sh", "-c", f"{words} {redirection}"]
+        return subprocess.run(arguments, env=environment(site), stderr=subprocess.PIPE, text=True, check=False)
+
     @pytest.mark.parametrize("command", COMMANDS)
-    def test_it_works_without_a_stdout(command: list[str]) -> None:
-        module = f"{shlex.quote(sys.executable)} -m dlx_torch_ext {' '.join(command)} >&-"
-        done = subprocess.run(["sh", "-c", module], stderr=subprocess.PIPE, text=True, check=False)
-        assert "Traceback" not in done.stderr
-        assert done.returncode in (0, 1)
+    def test_there_need_be_no_stdout(command: list[str], site: Site) -> None:
+        done = shell(site, command, ">&-")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+if sys.platform == "linux":
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_a_full_disk_is_an_error_of_one_line(command: list[str], site: Site) -> None:
+        done = shell(site, command, ">/dev/full")
+        assert done.returncode == 1
+        assert done.stderr == "dlx-torch: stdout cannot be written: No space left on device\n"
+
+
+def test_python_m(site: Site) -> None:
+    code = "import runpy, sys; sys.argv[1:] = ['list']; runpy.run_module('dlx_torch_ext', run_name='__main__')"
+    finished = site.run(code)
+    assert (finished.status, finished.stdout.splitlines()[0]) == (0, "* torch2.9-cxx11-cpu")

@@ -1,17 +1,18 @@
-"""`dlx-torch`: exit codes, the verdict first, JSON of a stable shape, and a self-test that may crash."""
+"""`dlx-torch doctor`: its exit codes, the verdict, JSON of a stable shape, and that nothing it finds stops it."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support import stub
-from tests.support.installation import NO_TORCH, PLATFORM, Site, entry
+from tests.support.command import dlx_torch, report
+from tests.support.installation import NO_TORCH, PLATFORM, Site, entry, record
 
 CPU = [entry("2.9", True, "cpu"), entry("2.9", True, "cuda")]
 WHOLE = "fake_torch.torch(whole=True)"
@@ -26,16 +27,11 @@ FUNCTIONS = [
 ]
 
 
-def report(site: Site, *arguments: str, **env: str | None) -> tuple[int, dict[str, Any]]:
-    finished = site.cli("doctor", "--json", *arguments, **env)
-    return finished.status, json.loads(finished.stdout)
-
-
 @pytest.mark.parametrize(
     ("torch", "code", "provider", "verdict"),
     [
         (WHOLE, 0, "dlx", "dlx-torch: torch 2.9.1+cpu has the table of dlx-torch-ext: torch2.9-cxx11-cpu"),
-        (OWN, 0, "upstream", "dlx-torch: torch 2.13.0 has its own table; dlx-torch-ext has nothing to add"),
+        (OWN, 0, "upstream", "dlx-torch: torch 2.13.0 has its own table, and dlx-torch-ext leaves it alone"),
         (FOREIGN, 0, "foreign", "dlx-torch: torch 2.9.1 has another package's table: "),
         ("fake_torch.torch('2.2.0')", 1, "none", "dlx-torch: no table: torch 2.2.0 is older than 2.4"),
         (NO_TORCH, 1, "none", "dlx-torch: no table: torch is not installed"),
@@ -43,33 +39,34 @@ def report(site: Site, *arguments: str, **env: str | None) -> tuple[int, dict[st
 )
 def test_verdict_and_exit_code(torch: str, code: int, provider: str, verdict: str, tmp_path: Path) -> None:
     site = Site(tmp_path, CPU, torch)
-    finished = site.cli("doctor")
+    finished = dlx_torch(site, "doctor", COLUMNS="500")
     assert finished.status == code, str(finished)
     assert finished.stdout.startswith(verdict)
     assert finished.stderr == ""
-    status, told = report(site)
-    assert (status, told["status"]["provider"], told["in_use"]) == (code, provider, code == 0)
-    assert finished.stdout.splitlines()[0] == f"dlx-torch: {told['verdict']}"
+    status, found = report(site)
+    assert (status, found["status"]["provider"], found["in_use"]) == (code, provider, code == 0)
+    assert finished.stdout.splitlines()[0] == f"dlx-torch: {found['verdict']}"
 
 
 def test_json_has_this_shape(tmp_path: Path) -> None:
     site = Site(tmp_path, CPU, WHOLE)
-    _, told = report(site, "--selftest", DLX_TORCH_NPU_DRAIN="0")
+    _, found = report(site, "--selftest", DLX_TORCH_NPU_DRAIN="0")
     library = str(site.package / "_lib" / CPU[0]["file"])
-    assert list(told) == [
-        *("schema", "version", "verdict", "in_use", "status", "facts", "settings", "findings", "autoload"),
-        *("functions", "candidates", "selftest"),
+    assert list(found) == [
+        *("schema", "version", "path", "verdict", "in_use", "status", "facts", "settings", "findings", "autoload"),
+        *("functions", "candidates", "on_request", "selftest"),
     ]
-    assert told["schema"] == 1
-    assert told["findings"] == []
-    assert told["status"] == {
+    assert found["schema"] == 1
+    assert found["path"] == str(site.package)
+    assert found["findings"] == []
+    assert found["status"] == {
         "provider": "dlx",
         "variant": "torch2.9-cxx11-cpu",
         "library": library,
         "backend": "cpu",
         "reason": "torch2.9-cxx11-cpu fits torch 2.9.1+cpu",
     }
-    assert told["facts"] == {
+    assert found["facts"] == {
         "torch": "2.9.1+cpu",
         "torch_problem": None,
         "release": True,
@@ -81,9 +78,11 @@ def test_json_has_this_shape(tmp_path: Path) -> None:
         "platform": PLATFORM,
         "python": ".".join(map(str, sys.version_info[:3])),
         "implementation": "cpython",
-        "free_threaded": told["facts"]["free_threaded"],
+        "free_threaded": found["facts"]["free_threaded"],
+        "torch_path": str(tmp_path / "torch.py"),
+        "executable": sys.executable,
     }
-    assert told["settings"] == {
+    assert found["settings"] == {
         "disable": False,
         "autoload": True,
         "prefer": "upstream",
@@ -92,66 +91,59 @@ def test_json_has_this_shape(tmp_path: Path) -> None:
         "npu_drain": False,
         "problem": "",
     }
-    assert told["autoload"] == {"fired": True, "note": ""}
-    assert [f["function"] for f in told["functions"]] == FUNCTIONS
-    assert {f["library"] for f in told["functions"]} == {library}
-    assert [(c["name"], c["accepted"]) for c in told["candidates"]] == [
+    assert found["autoload"] == {"fired": True, "note": ""}
+    assert [f["function"] for f in found["functions"]] == FUNCTIONS
+    assert {f["library"] for f in found["functions"]} == {library}
+    assert [(c["name"], c["accepted"]) for c in found["candidates"]] == [
         ("torch2.9-cxx11-cpu", True),
         ("torch2.9-cxx11-cuda", False),
         ("built here", False),
     ]
-    assert {frozenset(c) for c in told["candidates"]} == {
+    assert {frozenset(c) for c in found["candidates"]} == {
         frozenset(("name", "provider", "backend", "library", "accepted", "reason"))
     }
-    assert told["selftest"] == {"ok": True, "detail": "the torch2.9-cxx11-cpu table passed"}
+    assert found["on_request"] is None
+    assert found["selftest"] == {"ok": True, "detail": "the torch2.9-cxx11-cpu table passed"}
 
 
-def test_text_tells_facts_owners_and_candidates(tmp_path: Path) -> None:
-    site = Site(tmp_path, CPU, WHOLE)
-    text = site.cli("doctor", "--selftest", DLX_TORCH_NPU_DRAIN="0").stdout
-    library = str(site.package / "_lib" / CPU[0]["file"])
-    assert "torch            2.9.1+cpu, built for cpu, C++ ABI 1" in text
-    assert "torch_npu        not installed" in text
-    assert "npu_drain=False" in text
-    assert all(f"{name:<38} {library}" in text for name in FUNCTIONS)
-    assert "+ torch2.9-cxx11-cpu: torch2.9-cxx11-cpu fits torch 2.9.1+cpu" in text
-    assert "- torch2.9-cxx11-cuda: for cuda, torch needs cpu here" in text
-    assert text.rstrip().endswith("self-test passed: the torch2.9-cxx11-cpu table passed")
-
-
-def test_libraries_passed_over_for_the_same_reason_share_a_line(tmp_path: Path) -> None:
-    older = [entry("2.8", True, backend) for backend in ("cpu", "cuda")]
-    text = Site(tmp_path, [*older, *CPU], WHOLE).cli("doctor").stdout
-    line = "  - torch2.8-cxx11-cpu, torch2.8-cxx11-cuda: for torch 2.8, here is 2.9.1+cpu"
-    assert [it for it in text.splitlines() if "torch2.8" in it] == [line]
+@pytest.mark.parametrize(
+    ("serves", "on_request"), [("prefer", "torch2.13-cxx11-cpu"), ("default", "torch2.13-cxx11-cpu"), (None, None)]
+)
+def test_json_names_the_library_that_is_taken_on_request(
+    serves: str | None, on_request: str | None, tmp_path: Path
+) -> None:
+    fitting = [entry("2.13", True, "cpu", serves)] if serves else []
+    site = Site(tmp_path, [*CPU, *fitting], OWN)
+    assert report(site)[1]["on_request"] == on_request
+    assert report(site, DLX_TORCH_PREFER="dlx")[1]["on_request"] is None
+    shutil.rmtree(site.package / "_lib" / "torch2_13_cxx11", ignore_errors=True)
+    assert report(site, DLX_TORCH_PREFER="dlx")[1]["on_request"] is None
 
 
 def test_what_torch_prints_and_warns_does_not_reach_the_report(tmp_path: Path) -> None:
     noisy = "[print('python noise'), __import__('os').write(1, b'c noise\\n'), "
     noisy += f"__import__('warnings').warn('careful'), {WHOLE}][-1]"
-    site = Site(tmp_path, CPU, noisy)
-    finished = site.cli("doctor", "--json", "--selftest")
+    finished = dlx_torch(Site(tmp_path, CPU, noisy), "doctor", "--json", "--selftest")
     assert json.loads(finished.stdout)["selftest"]["ok"] is True
     assert {"python noise", "c noise"} <= set(finished.stderr.splitlines())
     assert "careful" in finished.stderr
 
 
 def test_warnings_as_errors_do_not_disturb_it(tmp_path: Path) -> None:
-    site = Site(tmp_path, CPU, WHOLE)
-    assert report(site, "--selftest", PYTHONWARNINGS="error")[0] == 0
+    assert report(Site(tmp_path, CPU, WHOLE), "--selftest", PYTHONWARNINGS="error")[0] == 0
 
 
 def test_a_library_that_crashes_is_reported_with_its_signal(tmp_path: Path) -> None:
     site = Site(tmp_path, CPU, WHOLE)
     stub.library(site.package / "_lib" / CPU[0]["file"], "CRASH")
-    status, told = report(site, "--selftest")
+    status, found = report(site, "--selftest")
     assert status == 3
-    assert told["selftest"]["ok"] is False
-    assert signal.SIGSEGV.name in told["selftest"]["detail"]
-    assert told["verdict"].startswith("self-test failed: ")
-    assert "did not survive" in told["autoload"]["note"]
-    assert told["status"]["provider"] == "none"
-    finished = site.cli("doctor", "--selftest")
+    assert found["selftest"]["ok"] is False
+    assert signal.SIGSEGV.name in found["selftest"]["detail"]
+    assert found["verdict"].startswith("self-test failed: ")
+    assert "the self-test crashed" in found["autoload"]["note"]
+    assert found["status"]["provider"] == "none"
+    finished = dlx_torch(site, "doctor", "--selftest")
     assert finished.status == 3
     assert finished.stdout.startswith("dlx-torch: self-test failed: ")
     assert f"self-test FAILED: the self-test was killed by {signal.SIGSEGV.name}" in finished.stdout
@@ -159,16 +151,16 @@ def test_a_library_that_crashes_is_reported_with_its_signal(tmp_path: Path) -> N
 
 def test_a_table_that_fails_is_not_attached_and_reported(tmp_path: Path) -> None:
     broken = f"[t := {WHOLE}, setattr(t, 'fake_export', lambda tensor, out: 0)][0]"
-    status, told = report(Site(tmp_path, CPU, broken), "--selftest")
+    status, found = report(Site(tmp_path, CPU, broken), "--selftest")
     assert status == 3
-    assert "the self-test failed: data of an exported tensor" in told["selftest"]["detail"]
-    assert told["in_use"] is False
+    assert "the self-test failed: data of an exported tensor" in found["selftest"]["detail"]
+    assert found["in_use"] is False
 
 
 @pytest.mark.parametrize("torch", [NO_TORCH, "fake_torch.torch('2.2.0')"])
-def test_no_table_is_nothing_to_test(torch: str, tmp_path: Path) -> None:
-    status, told = report(Site(tmp_path, CPU, torch), "--selftest")
-    assert (status, told["selftest"]["ok"]) == (1, None)
+def test_without_a_table_nothing_is_tested(torch: str, tmp_path: Path) -> None:
+    status, found = report(Site(tmp_path, CPU, torch), "--selftest")
+    assert (status, found["selftest"]["ok"]) == (1, None)
 
 
 def test_a_child_that_cannot_answer_is_a_failure(tmp_path: Path) -> None:
@@ -179,15 +171,19 @@ def test_a_child_that_cannot_answer_is_a_failure(tmp_path: Path) -> None:
     assert "ended with code 7" in outcome["detail"]
 
 
+def test_a_torch_that_does_not_import_has_a_place_and_a_reason(tmp_path: Path) -> None:
+    site = Site(tmp_path, CPU)
+    (tmp_path / "torch.py").write_text("raise ImportError('libc10.so: cannot open shared object file\\nmore')\n")
+    status, found = report(site)
+    assert status == 1
+    assert "ImportError: libc10.so: cannot open shared object file" in found["verdict"]
+    assert found["facts"]["torch_path"] == str(tmp_path / "torch.py")
+
+
 def test_pure_installation(tmp_path: Path) -> None:
-    site = Site(tmp_path, None, WHOLE)
-    finished = site.cli("doctor")
+    finished = dlx_torch(Site(tmp_path, None, WHOLE), "doctor", COLUMNS="500")
     assert finished.status == 1
     assert "DLX_TORCH_BUILD_NATIVE=1" in finished.stdout.splitlines()[0]
-    listed = site.cli("list")
-    assert listed.status == 1
-    assert listed.stderr.startswith("dlx-torch: this installation of dlx-torch-ext is pure Python")
-    assert len(listed.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -202,47 +198,10 @@ def test_pure_installation(tmp_path: Path) -> None:
 def test_it_says_why_autoload_did_not_fire(torch: str, env: dict[str, str], words: str, tmp_path: Path) -> None:
     site = Site(tmp_path, [entry("2.9", True, "cpu"), entry("2.4", True, "cpu")])
     site.write_torch(torch, autoload=False)
-    metadata = tmp_path / "dlx_torch_ext-0.1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: dlx-torch-ext\nVersion: 0.1.0\n")
+    metadata = record(tmp_path, "dlx-torch-ext", "0.1.0")
     (metadata / "entry_points.txt").write_text("[torch.backends]\ndlx_torch_ext = dlx_torch_ext._autoload:autoload\n")
-    status, told = report(site, **env)
+    status, found = report(site, **env)
     assert status == 1
-    assert words in told["autoload"]["note"]
-    assert words in told["verdict"]
-    assert told["version"] == "0.1.0"
-
-
-def test_a_setting_that_makes_no_sense_is_told(tmp_path: Path) -> None:
-    text = Site(tmp_path, CPU, WHOLE).cli("doctor", DLX_TORCH_PREFER="mine").stdout
-    assert "DLX_TORCH_PREFER=mine is neither upstream nor dlx" in text
-
-
-def test_list_marks_the_one_that_fits(tmp_path: Path) -> None:
-    site = Site(tmp_path, CPU, WHOLE)
-    finished = site.cli("list")
-    assert finished.status == 0
-    assert finished.stdout.splitlines()[:2] == ["* torch2.9-cxx11-cpu", "  torch2.9-cxx11-cuda"]
-    assert finished.stdout.splitlines()[-1] == "torch2.9-cxx11-cpu fits torch 2.9.1+cpu"
-
-
-@pytest.mark.parametrize("torch", [NO_TORCH, OWN, "fake_torch.torch('2.2.0')"])
-def test_list_marks_none_where_none_serves(torch: str, tmp_path: Path) -> None:
-    finished = Site(tmp_path, CPU, torch).cli("list")
-    assert finished.status == 0
-    assert "*" not in finished.stdout
-    assert finished.stdout.splitlines()[-1]
-
-
-@pytest.mark.parametrize("arguments", [[], ["nothing"], ["doctor", "--yaml"], ["list", "more"]])
-def test_wrong_usage(arguments: list[str], tmp_path: Path) -> None:
-    finished = Site(tmp_path, CPU, WHOLE).cli(*arguments)
-    assert finished.status == 2
-    assert "usage: dlx-torch" in finished.stderr
-
-
-def test_python_m(tmp_path: Path) -> None:
-    site = Site(tmp_path, CPU, WHOLE)
-    code = "import runpy, sys; sys.argv[1:] = ['list']; runpy.run_module('dlx_torch_ext', run_name='__main__')"
-    finished = site.run(code)
-    assert (finished.status, finished.stdout.splitlines()[0]) == (0, "* torch2.9-cxx11-cpu")
+    assert words in found["autoload"]["note"]
+    assert words in found["verdict"]
+    assert found["version"] == "0.1.0"

@@ -10,37 +10,46 @@ from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line; returns the exit code (argparse ends the process with 2 for a wrong one).
+    """Runs the command line and returns the exit code; argparse ends the process itself, with 2, for wrong usage.
 
-    A reader that has seen enough (`dlx-torch list | head -1`) ends it quietly.
+    A reader that closes the pipe early (`dlx-torch list | head -1`) is no error.
     """
     code = 0
     try:
         code = _run(arguments)
         print(end="", flush=True)  # does nothing where the process was started without a stdout
     except BrokenPipeError:
-        # As the standard library's documentation of SIGPIPE has it: the interpreter flushes once more when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_stdout()
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        # What has no file name is stdout: the disk is full, for example.
+        print(f"dlx-torch: stdout cannot be written: {error.strerror or error}", file=sys.stderr)
+        _discard_stdout()
+        code = 1
     return code
 
 
+def _discard_stdout() -> None:
+    # As the standard library's documentation of SIGPIPE has it: the interpreter flushes once more when it ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _run(arguments: Sequence[str] | None) -> int:
-    parser = argparse.ArgumentParser(prog="dlx-torch", description="The DLPack C exchange API for every PyTorch.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    doctor = commands.add_parser(
-        "doctor",
-        help="say whose table torch.Tensor has, and why",
-        epilog="exit codes: 0 a table is in use, 1 none is, 2 wrong usage, 3 the self-test failed",
-    )
-    doctor.add_argument("--json", action="store_true", help="print the report as JSON")
-    doctor.add_argument("--selftest", action="store_true", help="also try the table, in a child process")
-    commands.add_parser("list", help="list the libraries of this installation and mark the one that fits")
-    build = _add_build(commands)
+    parser, build = _parsers()
     options = parser.parse_args(arguments)
+    if options.version:
+        from .. import __version__
+
+        print(f"dlx-torch-ext {__version__}")
+        return 0
+    if options.command is None:
+        print(parser.format_help(), end="")
+        return 0
     if options.command == "doctor":
         from .doctor import run
 
-        return run(as_json=options.json, selftest=options.selftest)
+        return run(as_json=options.json, selftest=options.selftest, everything=options.all)
     if options.command == "build":
         from .._facts import system
         from .build import refused_on
@@ -52,7 +61,26 @@ def _run(arguments: Sequence[str] | None) -> int:
         return run_build(options.backend, options.output_dir, options.libname)
     from .list import run as run_list
 
-    return run_list()
+    return run_list(everything=options.all)
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
+    """The whole command line, and the part of `build`."""
+    parser = argparse.ArgumentParser(prog="dlx-torch", description="The DLPack C exchange API for every PyTorch.")
+    parser.add_argument("--version", action="store_true", help="print the version of dlx-torch-ext")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    doctor = commands.add_parser(
+        "doctor",
+        help="say whose table torch.Tensor has, and why",
+        description="Says whose table torch.Tensor has, and why. The first line is the verdict.",
+        epilog="exit codes: 0 a table is in use, 1 none is, 2 wrong usage, 3 the self-test failed",
+    )
+    doctor.add_argument("--all", action="store_true", help="show every library that was passed over, with the reason")
+    doctor.add_argument("--json", action="store_true", help="print the whole report as JSON")
+    doctor.add_argument("--selftest", action="store_true", help="also try the table, in a child process")
+    listing = commands.add_parser("list", help="list the libraries of this installation and mark the one that fits")
+    listing.add_argument("--all", action="store_true", help="print a line for each library")
+    return parser, _add_build(commands)
 
 
 def _add_build(commands: Any) -> argparse.ArgumentParser:

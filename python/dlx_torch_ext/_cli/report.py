@@ -1,10 +1,10 @@
-"""Collects what the doctor tells, as plain data with a stable shape."""
+"""Collects what the doctor reports, as plain data with a stable shape: keys are added, never renamed."""
 
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator
+import sys
 from typing import Any
 
 from .. import _api, _attach, _autoload, _facts
@@ -12,12 +12,12 @@ from .._dlpack import CAPSULE_ATTRIBUTE, function_addresses
 from .._facts import Facts
 from .._locate import locate
 from .._resolve import Accepted, Candidate
+from .._settings import DLX
 from .._status import Status
+from . import copies
+from .findings import findings
 
 SCHEMA = 1
-
-# From here on torch's own table asks the current accelerator for its stream.
-_NATIVE_NPU_STREAM = (2, 13)
 
 
 def collect() -> dict[str, Any]:
@@ -27,18 +27,27 @@ def collect() -> dict[str, Any]:
     torch, problem = _facts.import_torch()
     status = _api.status()
     facts = _attach.facts_without_ours(torch, problem)
+    # A torch that does not import has a place, too.
+    torch_path = copies.location(torch) or next(iter(copies.on_path("torch")), "")
+    path = copies.location(dlx_torch_ext)
     return {
         "schema": SCHEMA,
         "version": dlx_torch_ext.__version__,
+        "path": path,
         "verdict": verdict(status, facts),
         "in_use": status.provider != "none",
         "status": {key: getattr(status, key) for key in ("provider", "variant", "library", "backend", "reason")},
-        "facts": _facts_of(facts),
+        "facts": {**_facts_of(facts), "torch_path": torch_path or None, "executable": sys.executable},
         "settings": facts.settings.as_dict(),
-        "findings": list(_findings(status, facts)),
+        "findings": [
+            *findings(status, facts),
+            *copies.warnings("torch", "torch", torch_path),
+            *copies.warnings("dlx_torch_ext", "dlx-torch-ext", path),
+        ],
         "autoload": {"fired": _autoload.fired, "note": _autoload.why_not_attached(facts)},
         "functions": functions(torch),
         "candidates": [_candidate(c) for c in status.candidates],
+        "on_request": on_request(facts) if status.provider == "upstream" else None,
         "selftest": None,
     }
 
@@ -49,19 +58,18 @@ def verdict(status: Status, facts: Facts) -> str:
     return {
         "dlx": f"{torch} has the table of dlx-torch-ext: {status.variant}",
         "overlay": f"{torch} has its own table with dlx-torch-ext's functions for NPU: {status.variant}",
-        "upstream": f"{torch} has its own table; dlx-torch-ext has nothing to add",
+        "upstream": f"{torch} has its own table, and dlx-torch-ext leaves it alone",
         "foreign": f"{torch} has another package's table: {status.library or 'its owner is unknown'}",
         "none": f"no table: {status.reason}",
     }[status.provider]
 
 
-def _findings(status: Status, facts: Facts) -> Iterator[str]:
-    """What is wrong although a table is in use."""
-    if facts.npu and status.provider == "upstream" and facts.line is not None and facts.line < _NATIVE_NPU_STREAM:
-        yield (
-            f"torch_npu {facts.torch_npu} is present, and torch's own table answers NULL for its stream:"
-            " kernels run on the default stream, whatever torch.npu.stream says"
-        )
+def on_request(facts: Facts) -> str | None:
+    """The library of ours that DLX_TORCH_PREFER=dlx would take in place of torch's own table, if one fits."""
+    if facts.settings.prefer == DLX:
+        return None
+    resolution = _api.resolve(facts.replace(settings=facts.settings.replace(prefer=DLX)))
+    return resolution.variant if resolution.provider == "dlx" else None
 
 
 def table_on(torch: Any) -> int:
@@ -75,8 +83,8 @@ def table_on(torch: Any) -> int:
 
 
 def functions(torch: Any) -> list[dict[str, Any]]:
-    """For each function of the table on torch.Tensor: the library and the exported symbol, null where nobody can
-    tell."""
+    """For each function of the table on torch.Tensor: its library and its exported symbol, None where the platform
+    cannot tell."""
     table = table_on(torch)
     rows = []
     for name, address in function_addresses(table).items() if table else ():

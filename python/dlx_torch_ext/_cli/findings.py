@@ -1,0 +1,93 @@
+"""What the doctor warns of, although a table may be in use: settings that are not followed, libraries that failed, and
+packages that are there twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from .. import _api
+from .._facts import Facts
+from .._resolve import LIBRARY_VARIABLE, Rejected
+from .._settings import BUILD_VARIABLES, DLX, OFF, ON, PREFERENCES, SWITCHES, VARIABLES, Settings
+from .._status import Status
+
+PREFIX = "DLX_TORCH_"
+
+# From here on torch's own table asks the current accelerator for its stream.
+_NATIVE_NPU_STREAM = (2, 13)
+
+
+def findings(status: Status, facts: Facts) -> Iterator[str]:
+    """The warnings, a line each. None repeats the reason that the verdict gives."""
+    yield from _null_npu_stream(status, facts)
+    yield from _values(facts.settings, os.environ)
+    yield from _unknown_names(os.environ)
+    yield from _named_library(status, facts)
+    yield from _preference(status, facts)
+    yield from _failed_libraries(status, facts)
+
+
+def _null_npu_stream(status: Status, facts: Facts) -> Iterator[str]:
+    if facts.npu and status.provider == "upstream" and facts.line is not None and facts.line < _NATIVE_NPU_STREAM:
+        yield (
+            f"torch_npu {facts.torch_npu} is present, and torch's own table answers NULL for its stream:"
+            " kernels run on the default stream, whatever torch.npu.stream says, unless an overlay is attached"
+        )
+
+
+def _values(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
+    """Variables whose value is not one of those they take."""
+    if settings.problem:
+        yield settings.problem + _nearest(environment.get(VARIABLES["prefer"], ""), PREFERENCES)
+    for name in map(VARIABLES.__getitem__, SWITCHES):
+        value = environment.get(name, "")
+        if value and value.strip().lower() not in (*ON, *OFF):
+            yield f"{name}={value} counts as on: it takes {', '.join(ON)} or {', '.join(OFF)}"
+
+
+def _unknown_names(environment: Mapping[str, str]) -> Iterator[str]:
+    known = (*VARIABLES.values(), *BUILD_VARIABLES)
+    for name in sorted(environment):
+        # The project's own tests set DLX_TORCH_TEST_...
+        if name.upper().startswith(PREFIX) and name not in known and not name.startswith(f"{PREFIX}TEST_"):
+            suggestion = _nearest(name[len(PREFIX) :].upper(), [one[len(PREFIX) :] for one in known], PREFIX)
+            yield f"{name}={environment[name]} is ignored, since dlx-torch-ext has no such setting{suggestion}"
+
+
+def _nearest(word: str, known: Sequence[str], prefix: str = "") -> str:
+    from difflib import get_close_matches
+
+    found = get_close_matches(word, known, n=1)
+    return f"; did you mean {prefix}{found[0]}?" if found else ""
+
+
+def _named_library(status: Status, facts: Facts) -> Iterator[str]:
+    """DLX_TORCH_LIBRARY, where that library is not the one in use."""
+    path = facts.settings.library
+    verdict = next((c.verdict for c in status.candidates if c.name == LIBRARY_VARIABLE), None)
+    if isinstance(verdict, Rejected):
+        if verdict.reason not in status.reason:
+            yield f"{LIBRARY_VARIABLE} is not followed: {verdict.reason}"
+    elif path and not os.path.exists(path):
+        yield f"{LIBRARY_VARIABLE}={path} does not exist: correct it, or unset it"
+
+
+def _preference(status: Status, facts: Facts) -> Iterator[str]:
+    """DLX_TORCH_PREFER=dlx, where no library of ours fits."""
+    if facts.settings.prefer != DLX or status.provider not in ("upstream", "foreign"):
+        return
+    if _api.resolve(facts).provider != "dlx":
+        reason = "another package's table is left alone"
+        if status.provider == "upstream":
+            reason = _api.resolve(facts.replace(table=None)).reason
+        yield f"{VARIABLES['prefer']}=dlx is not followed: {reason}"
+
+
+def _failed_libraries(status: Status, facts: Facts) -> Iterator[str]:
+    """Libraries that fit by what is known of them, and failed when they were loaded."""
+    fitting = {(c.name, c.library) for c in _api.resolve(facts).accepted}
+    for candidate in status.candidates:
+        failed = isinstance(candidate.verdict, Rejected) and (candidate.name, candidate.library) in fitting
+        if failed and candidate.name != LIBRARY_VARIABLE and candidate.verdict.reason not in status.reason:
+            yield f"{candidate.name} fits and cannot be used: {candidate.verdict.reason}"

@@ -1,0 +1,143 @@
+"""What the doctor warns of under its verdict, and what it does not warn of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Callable
+
+import pytest
+from dlx_torch_ext import _api, _attach, _autoload, _facts
+from dlx_torch_ext._cli import findings as module
+
+from tests.support import fake_torch
+from tests.support.command import report
+from tests.support.installation import Site, entry
+
+
+def findings() -> list[str]:
+    """The warnings after what `import torch` would have done in this process."""
+    torch, problem = _facts.import_torch()
+    _autoload.autoload()
+    return list(module.findings(_api.status(), _attach.facts_without_ours(torch, problem)))
+
+
+@pytest.mark.usefixtures("torch")
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("DLX_TORCH_PREFER", "upstream"),
+            ("DLX_TORCH_PREFER", "dlx"),
+            ("DLX_TORCH_PREFER", ""),
+            ("DLX_TORCH_AUTOLOAD", "Yes"),
+            ("DLX_TORCH_NPU_DRAIN", "off"),
+            ("DLX_TORCH_NPU_DRAIN", ""),
+            ("DLX_TORCH_CACHE_DIR", "/not/there/yet"),
+            # Of the build, and of this project's tests.
+            ("DLX_TORCH_BUILD_NATIVE", "1"),
+            ("DLX_TORCH_ROWS", "all"),
+            ("DLX_TORCH_BACKENDS", "cpu"),
+            ("DLX_TORCH_SDK_DIR", "/sdk"),
+            ("DLX_TORCH_DIR", "/torch"),
+            ("DLX_TORCH_TEST_STUBS", "/stubs"),
+            ("DLX_DEV_DIR", "/dev-dir"),
+            ("DLX_TEST_TABLE", "dlx"),
+        ],
+    )
+    def test_known_ones_are_no_finding(self, name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(name, value)
+        assert findings() == []
+
+    @pytest.mark.parametrize(
+        ("name", "value", "words"),
+        [
+            ("DLX_TORCH_PREFER", "upsteam", ["DLX_TORCH_PREFER=upsteam is neither", "did you mean upstream?"]),
+            ("DLX_TORCH_PREFER", "dxl", ["DLX_TORCH_PREFER=dxl is neither", "did you mean dlx?"]),
+            ("DLX_TORCH_DISABL", "1", ["DLX_TORCH_DISABL=1 is ignored", "did you mean DLX_TORCH_DISABLE?"]),
+            ("DLX_TORCH_CACHEDIR", "/x", ["DLX_TORCH_CACHEDIR=/x is ignored", "did you mean DLX_TORCH_CACHE_DIR?"]),
+            ("dlx_torch_prefer", "dlx", ["dlx_torch_prefer=dlx is ignored", "did you mean DLX_TORCH_PREFER?"]),
+            ("DLX_TORCH_AUTOLOAD", "offf", ["DLX_TORCH_AUTOLOAD=offf counts as on"]),
+            ("DLX_TORCH_NPU_DRAIN", "never", ["DLX_TORCH_NPU_DRAIN=never counts as on"]),
+        ],
+    )
+    def test_a_wrong_one_is(self, name: str, value: str, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(name, value)
+        (finding,) = findings()
+        assert all(word in finding for word in words), finding
+
+    @pytest.mark.parametrize(("name", "value"), [("DLX_TORCH_QQQ", "1"), ("DLX_TORCH_PREFER", "qqq")])
+    def test_what_resembles_nothing_gets_no_suggestion(
+        self, name: str, value: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv(name, value)
+        (finding,) = findings()
+        assert "did you mean" not in finding
+
+    def test_a_library_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DLX_TORCH_LIBRARY", "/nope.so")
+        (finding,) = findings()
+        assert finding.startswith("DLX_TORCH_LIBRARY is not followed: /nope.so does not exist")
+
+    def test_a_library_that_was_not_tried_and_is_not_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DLX_TORCH_LIBRARY", "/nope.so")
+        monkeypatch.setenv("DLX_TORCH_DISABLE", "1")
+        assert findings() == ["DLX_TORCH_LIBRARY=/nope.so does not exist: correct it, or unset it"]
+
+    def test_a_library_that_is_no_library(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        (tmp_path / "text.so").write_text("no library")
+        monkeypatch.setenv("DLX_TORCH_LIBRARY", str(tmp_path / "text.so"))
+        (finding,) = findings()
+        assert finding.startswith(f"DLX_TORCH_LIBRARY is not followed: {tmp_path / 'text.so'}")
+
+    def test_the_verdict_is_not_repeated(
+        self, install_variants: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        install_variants([entry("2.8", True, "cpu")])
+        monkeypatch.setenv("DLX_TORCH_LIBRARY", "/nope.so")
+        assert findings() == []
+        assert "/nope.so does not exist" in _api.status().reason
+
+
+class TestPreference:
+    def test_that_is_followed(self, upstream: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DLX_TORCH_PREFER", "dlx")
+        assert findings() == []
+        assert _api.status().provider == "dlx"
+
+    def test_no_library_of_ours_fits(
+        self, upstream: Any, install_variants: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        install_variants([entry("2.12", True, "cpu", "prefer")])
+        monkeypatch.setenv("DLX_TORCH_PREFER", "dlx")
+        (finding,) = findings()
+        assert finding.startswith("DLX_TORCH_PREFER=dlx is not followed: no library for torch 2.13")
+
+    def test_another_package_was_first(
+        self, set_module: Callable[..., Any], install_variants: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        install_variants([entry("2.9", True, "cpu")])
+        set_module(fake_torch.torch_with_own_table("2.9.1", foreign=True))
+        monkeypatch.setenv("DLX_TORCH_PREFER", "dlx")
+        assert findings() == ["DLX_TORCH_PREFER=dlx is not followed: another package's table is left alone"]
+
+
+def test_a_library_that_fits_and_fails(
+    upstream: Any, install_variants: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """torch's own table stays, so the verdict does not say why ours was not taken."""
+    folder = install_variants([entry("2.13", True, "cpu", "prefer")])
+    (library,) = (folder / "_lib" / "torch2_13_cxx11").iterdir()
+    library.write_bytes(library.read_bytes()[:1000])
+    monkeypatch.setenv("DLX_TORCH_PREFER", "dlx")
+    (finding,) = findings()
+    assert finding.startswith(f"torch2.13-cxx11-cpu fits and cannot be used: {library} is truncated")
+
+
+@pytest.mark.parametrize(("torch", "warned"), [("2.12.1", True), ("2.13.0", False)])
+def test_torch_npu_without_an_overlay(torch: str, warned: bool, tmp_path: Path) -> None:
+    """Until 2.13, torch's own table answers NULL for the stream of an NPU."""
+    site = Site(tmp_path, [entry("2.9", True, "cpu")], f"fake_torch.torch_with_own_table('{torch}')")
+    (tmp_path / "torch_npu").mkdir()
+    (tmp_path / "torch_npu" / "__init__.py").touch()
+    _, found = report(site)
+    assert any("kernels run on the default stream" in finding for finding in found["findings"]) == warned

@@ -1,7 +1,7 @@
-# dlx_install_rest(<dlpack include directory>)
+# dlx_install_headers_and_manifest(<dlpack include directory>)
 #
 # What is installed beside the libraries: our header and dlpack.h with its licence, and the manifest, written last from what is there.
-function(dlx_install_rest dlpack_include)
+function(dlx_install_headers_and_manifest dlpack_include)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/cpp/include/" DESTINATION dlx_torch_ext/include)
   install(FILES "${dlpack_include}/dlpack/dlpack.h" DESTINATION dlx_torch_ext/include/dlpack)
   install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION dlx_torch_ext/include/dlpack)

@@ -34,8 +34,8 @@ function(dlx_torch_sdk)
     "${arg_DIRECTORY}/include" "${arg_DIRECTORY}/include/torch/csrc/api/include")
   target_compile_features(${prefix}_headers INTERFACE cxx_std_${DLX_ROW_${arg_ROW}_STD})
   target_compile_definitions(${prefix}_headers INTERFACE
-    _GLIBCXX_USE_CXX11_ABI=${DLX_ROW_${arg_ROW}_CXX11}
-    DLX_TORCH_MAJOR=${major} DLX_TORCH_MINOR=${minor} DLX_CXX11_ABI=${DLX_ROW_${arg_ROW}_CXX11})
+    _GLIBCXX_USE_CXX11_ABI=${DLX_ROW_${arg_ROW}_CXX11_ABI}
+    DLX_TORCH_MAJOR=${major} DLX_TORCH_MINOR=${minor} DLX_CXX11_ABI=${DLX_ROW_${arg_ROW}_CXX11_ABI})
 
   if(NOT MSVC)
     # torch's headers name themselves in checks, by the path of this machine.

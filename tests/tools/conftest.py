@@ -20,7 +20,7 @@ from tools.settings import ROOT
 IMAGINARY = """
 [[row]]
 torch = "2.99"
-cxx11 = true
+cxx11_abi = true
 std = 23
 sdk = "2.99.1"
 cpython = "3.12-3.17"

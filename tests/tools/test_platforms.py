@@ -1,8 +1,8 @@
-"""What each platform has: variants.py, which CMake asks, and tools.matrix, which audit and tables ask, agree."""
+"""What each platform has: what CMake is told by cmake/variants.py, and what audit and tables go by."""
 
 from __future__ import annotations
 
-import re
+import json
 import subprocess
 import sys
 
@@ -19,18 +19,19 @@ PLATFORMS = {
 }
 
 
-def rows(platform: str) -> set[tuple[str, str]]:
-    """(row, backend), as CMake is told."""
+def libraries(platform: str) -> set[tuple[str, str]]:
+    """(row, backend) of every library, as CMake is told."""
     command = [sys.executable, str(ROOT / "cmake" / "variants.py"), "cmake", *PLATFORMS[platform]]
     said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
-    assert f'set(DLX_PLATFORM "{platform}")' in said
-    found = re.findall(r'^set\(DLX_ROW_(\w+)_BACKENDS "(.*)"\)$', said, re.MULTILINE)
-    return {(row, backend) for row, backends in found for backend in filter(None, backends.split(";"))}
+    told = json.loads(said)
+    assert told["platform"] == platform
+    found = {row["name"]: row["backends"] for row in told["rows"]} | {matrix.OVERLAY: told["overlays"]}
+    return {(row, backend) for row, backends in found.items() for backend in backends}
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_both_have_the_same(platform: str) -> None:
-    assert rows(platform) == {(row, name) for row, name in matrix.read().files(platform) if row != matrix.OVERLAY}
+    assert libraries(platform) == set(matrix.read().files(platform))
 
 
 def test_every_platform_is_one_of_these() -> None:
@@ -39,5 +40,5 @@ def test_every_platform_is_one_of_these() -> None:
 
 @pytest.mark.parametrize("platform", ["macos-arm64", "windows-x64"])
 def test_only_libstdcxx_has_two_abis_and_only_linux_has_accelerators(platform: str) -> None:
-    new = {name for name, row in matrix.read().rows.items() if row.cxx11}
-    assert rows(platform) == {(row, "cpu") for row in new}
+    new = {name for name, row in matrix.read().rows.items() if row.cxx11_abi}
+    assert libraries(platform) == {(row, "cpu") for row in new}

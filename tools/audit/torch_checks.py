@@ -91,11 +91,12 @@ def cxx_abi(wheel: Wheel) -> Iterator[Finding]:
     for library, binary in wheel.binaries:
         if library.row not in rows:
             continue
-        cxx11 = rows[library.row].cxx11
-        wrong = names.of_old_abi if cxx11 else names.of_new_abi
+        cxx11_abi = rows[library.row].cxx11_abi
+        wrong = names.of_old_abi if cxx11_abi else names.of_new_abi
         other = [symbol for symbol in binary.undefined if wrong(symbol.name)]
         if other:
             weak = sum(symbol.weak for symbol in other)
             shown = names.demangled(min(other, key=lambda symbol: symbol.weak).name)
-            text = f"{len(other)} symbols of C++ ABI {int(not cxx11)}, {weak} of them weak, in a row of {int(cxx11)}"
+            text = f"{len(other)} symbols of C++ ABI {int(not cxx11_abi)}, {weak} of them weak"
+            text += f", in a row of {int(cxx11_abi)}"
             yield Finding(library.member, f"{text}: {shown}")

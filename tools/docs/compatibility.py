@@ -32,7 +32,7 @@ def by_row(matrix: Matrix) -> Table:
     for name, row in matrix.rows.items():
         ours = {"default": "ours", "prefer": "on request"}[row.serves]
         cells = [ours if matrix.backend(name, backend) else _without(matrix, backend) for backend in backends]
-        table.append([row.torch, str(int(row.cxx11)), row.sdk, str(row.std), row.cpython, *cells])
+        table.append([row.torch, str(int(row.cxx11_abi)), row.sdk, str(row.std), row.cpython, *cells])
     return [*table, ["newer", "any", *[_NONE] * 3, *(_without(matrix, backend) for backend in backends)]]
 
 
@@ -52,7 +52,7 @@ def _served(matrix: Matrix, line: str) -> list[str]:
     rows = [matrix.rows[name] for name in names]
     upstream = any(row.serves == "prefer" for row in rows)
     whose = f'{_UPSTREAM}; ours with `prefer="dlx"`' if upstream else "ours"
-    abis = ", ".join(sorted(str(int(row.cxx11)) for row in rows))
+    abis = ", ".join(sorted(str(int(row.cxx11_abi)) for row in rows))
     places = [*names, OVERLAY] if upstream else names  # the overlay lies on a table that is there
     return [abis, whose, *(_names(matrix, places, platform) for platform in matrix.platforms)]
 

@@ -65,7 +65,7 @@ def integration(torch: str, python: str | None, tests: tuple[str, ...] = INTEGRA
 
 def every_row() -> list[Session]:
     """Those of each row's torch, on every CPython that CI takes for it."""
-    wanted = [(it["torch"], it["python"]) for it in matrix.read().tested()]
+    wanted = [(it["torch"], it["python"]) for it in matrix.tested(matrix.read())]
     return [
         session
         for torch, python in wanted

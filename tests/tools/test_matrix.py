@@ -1,0 +1,156 @@
+"""variants.toml: what the reader refuses, and the lists elsewhere that have to say the same as it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from dlx_torch_ext import _cache, _cli, _variants
+from dlx_torch_ext._cli import build
+from dlx_torch_ext._cli import matrix as reader
+
+from tools import matrix
+from tools.settings import ROOT, ToolError
+
+ROW = """
+[[row]]
+torch = "2.9"
+cxx11_abi = true
+std = 17
+sdk = "2.9.1"
+cpython = "3.10-3.14"
+serves = "default"
+"""
+GOOD = f"""schema = 1
+{ROW}
+[backends.cpu]
+links = ["c10"]
+platforms = ["linux-x86_64"]
+
+[overlay.torch_npu]
+platforms = ["linux-aarch64"]
+"""
+
+BROKEN = [
+    ("schema = 1", "schema = 2", "schema 2 is unknown; write schema = 1"),
+    ("schema = 1\n", "", "the file lacks schema; add what is missing"),
+    ("schema = 1", "schema = 1\ncolour = 1", "the file has colour, which nothing reads; the keys are schema, row, "),
+    ("schema = 1", "schema = ", "is not TOML (Invalid value (at line 1, column 10)); correct that place"),
+    ("std = 17\n", "", "row 1 (torch 2.9) lacks std; add what is missing"),
+    ("std = 17", "std = 17\ncxx11 = true", "row 1 (torch 2.9) has cxx11, which nothing reads; the keys are torch, "),
+    ("std = 17", "std = true", "row 1 (torch 2.9): std is True; write a whole number"),
+    ("cxx11_abi = true", "cxx11_abi = 1", "row 1 (torch 2.9): cxx11_abi is 1; write true or false"),
+    ('torch = "2.9"', "torch = 2.9", "row 1: torch is 2.9; write a string"),
+    ('torch = "2.9"', 'torch = "2.9.1"', "torch is '2.9.1'; write a release line such as 2.9"),
+    ('sdk = "2.9.1"', 'sdk = "2.9"', "sdk is '2.9'; write a release such as 2.9.1"),
+    ('sdk = "2.9.1"', 'sdk = "2.90.1"', "sdk 2.90.1 is no release of torch 2.9; take one of that line"),
+    ('"3.10-3.14"', '"3.10"', "cpython is '3.10'; write the oldest and the newest, such as 3.10-3.14"),
+    ('"default"', '"all"', "serves has 'all', which is unknown; known are default, prefer"),
+    (ROW, ROW + ROW, "row 2 is torch2_9_cxx11 a second time; remove one of the two"),
+    ('links = ["c10"]\n', "", "[backends.cpu] lacks links; add what is missing"),
+    (
+        '["c10"]',
+        '["c10"]\nlinked = []',
+        "[backends.cpu] has linked, which nothing reads; the keys are links, ",
+    ),
+    ('["c10"]', '"c10"', "[backends.cpu]: links is 'c10'; write a list of strings"),
+    ('["c10"]', '["c10"]\nserves = ["overlay"]', "serves has 'overlay', which is unknown; known are default, prefer"),
+    ("linux-x86_64", "linux-amd64", "[backends.cpu]: platforms has 'linux-amd64', which is unknown; known are linux-"),
+    ('["linux-aarch64"]', '[]\nlinks = ["c10"]', "[overlay.torch_npu] has links, which nothing reads; the keys are pl"),
+]
+
+
+class TestWhatIsRefused:
+    @pytest.mark.parametrize(("old", "new", "said"), BROKEN, ids=[said[:40] for _, _, said in BROKEN])
+    def test_it_is_one_line_with_the_file_what_and_what_to_do(
+        self, old: str, new: str, said: str, tmp_path: Path
+    ) -> None:
+        toml = tmp_path / "variants.toml"
+        assert GOOD.count(old) == 1
+        toml.write_text(GOOD.replace(old, new))
+        with pytest.raises(ToolError) as refused:
+            matrix.read(toml)
+        assert str(refused.value).startswith(f"{toml}: ")
+        assert said in str(refused.value)
+        assert len(str(refused.value).splitlines()) == 1
+
+    def test_what_these_are_made_of_is_not(self, tmp_path: Path) -> None:
+        toml = tmp_path / "variants.toml"
+        toml.write_text(GOOD)
+        assert matrix.read(toml).files("linux-x86_64") == [("torch2_9_cxx11", "cpu")]
+
+    def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(ToolError, match=r"variants\.toml: cannot be read \(No such file or directory\); is this"):
+            matrix.read(tmp_path / "variants.toml")
+
+    def test_cmake_gets_that_line_and_nothing_else(self, checkout: Path) -> None:
+        with (checkout / "variants.toml").open("a") as toml:
+            toml.write("colour = 1\n")
+        command = [sys.executable, str(checkout / "cmake" / "variants.py"), "cmake", "Linux", "x86_64"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
+        assert "[overlay.torch_npu] has colour, which nothing reads" in done.stderr
+
+
+class TestTheFile:
+    def test_the_rows_of_a_release_line_agree(self) -> None:
+        """But for the C++ ABI: the headers are the same, and so are the wheels."""
+        rows = matrix.read().rows.values()
+        stated = {(row.torch, row.std, row.sdk, row.cpython, row.serves) for row in rows}
+        assert len(stated) == len({row.torch for row in rows})
+
+    def test_the_rows_stand_in_the_order_of_releases(self) -> None:
+        """cmake/DlxTorchExact.cmake takes the C++ standard of the last row that is not newer than torch."""
+        lines = [tuple(map(int, row.torch.split("."))) for row in matrix.read().rows.values()]
+        assert lines == sorted(lines)
+
+
+class TestListsElsewhere:
+    """The package reads no TOML while torch is imported, so some of it is written there again."""
+
+    def test_backends_that_the_cache_may_hold(self) -> None:
+        assert list(_cache.BACKENDS) == list(matrix.read().backends)
+
+    def test_every_backend_has_its_source(self) -> None:
+        there = {file.stem for file in (ROOT / "cpp" / "src" / "backends").glob("*.cc")}
+        assert set(matrix.read().backends) <= there
+
+    def test_systems_that_dlx_torch_build_compiles_for(self) -> None:
+        """All that the wheels are built for; CUDA on Windows only where the user has it, so no wheel has it."""
+        found = {}
+        for name, backend in matrix.read().backends.items():
+            systems = dict.fromkeys(platform.partition("-")[0] for platform in backend.platforms)
+            found[name] = {system for system in ("linux", "macos", "windows") if not build.refused_on(system, name)}
+            assert found[name] - set(systems) == ({"windows"} if name == "cuda" else set())
+            assert set(systems) <= found[name]
+        assert found["cpu"] == {"linux", "macos", "windows"}
+
+    def test_options_of_dlx_torch_build(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """One for every backend but the CPU's, which is what a build without options means."""
+        with pytest.raises(SystemExit):
+            _cli.main(["build", "--help"])
+        words = capsys.readouterr().out.replace("[", " ").replace("]", " ").split()
+        options = {word for word in words if word.startswith("--build-with-")}
+        named = {f"--build-with-{name.replace('_', '-')}" for name in matrix.read().backends if name != "cpu"}
+        assert options == named
+
+    def test_kinds_of_rows_that_a_manifest_may_name(self) -> None:
+        assert {row.serves for row in matrix.read().rows.values()} | {"overlay"} == set(_variants.SERVES)
+
+    def test_platforms(self) -> None:
+        assert set(matrix.read().platforms) == set(reader.PLATFORMS)
+
+
+def test_import_torch_never_reads_it() -> None:
+    """What `import torch` runs of ours neither loads this reader nor a TOML parser."""
+    code = "import json, sys, dlx_torch_ext._autoload, dlx_torch_ext._attach; print(json.dumps(list(sys.modules)))"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=60, cwd=ROOT / "python", env={"PYTHONPATH": "."}
+    )
+    loaded = json.loads(done.stdout)
+    assert "dlx_torch_ext._attach" in loaded
+    assert not {"tomllib", "tomli", "dlx_torch_ext._cli", "dlx_torch_ext._cli.matrix"} & set(loaded)

@@ -6,7 +6,11 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 function(dlx_run_python out_variable)
   execute_process(
     COMMAND "${Python3_EXECUTABLE}" ${ARGN}
-    OUTPUT_VARIABLE output ERROR_VARIABLE problem RESULT_VARIABLE status OUTPUT_STRIP_TRAILING_WHITESPACE)
+    OUTPUT_VARIABLE output
+    ERROR_VARIABLE problem
+    RESULT_VARIABLE status
+    OUTPUT_STRIP_TRAILING_WHITESPACE
+  )
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "${problem}")
   endif()
@@ -53,14 +57,26 @@ endfunction()
 # It needs Python 3.9 or newer (with tomli below 3.11), which also gives the library files their names.
 function(dlx_read_variants)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/variants.toml")
-  dlx_run_python(matrix "${PROJECT_SOURCE_DIR}/cmake/variants.py" cmake
-    "${CMAKE_SYSTEM_NAME}" "${CMAKE_SYSTEM_PROCESSOR}")
+  dlx_run_python(
+    matrix
+    "${PROJECT_SOURCE_DIR}/cmake/variants.py"
+    cmake
+    "${CMAKE_SYSTEM_NAME}"
+    "${CMAKE_SYSTEM_PROCESSOR}"
+  )
   dlx_json_get(platform "${matrix}" platform)
   set(DLX_PLATFORM "${platform}" PARENT_SCOPE)
   dlx_json_get(overlays "${matrix}" overlays)
   set(DLX_OVERLAY_BACKENDS "${overlays}" PARENT_SCOPE)
 
-  set(row_keys torch cxx11_abi std sdk backends)
+  set(
+    row_keys
+    torch
+    cxx11_abi
+    std
+    sdk
+    backends
+  )
   set(backend_keys links extra file)
   foreach(kind row backend)
     string(TOUPPER ${kind} prefix)

@@ -8,46 +8,55 @@ import os
 import subprocess
 import sys
 
+from tools import tidy
+from tools.checks import Check, run_all
 from tools.docs import generated
 from tools.settings import ROOT, ToolError, run, tool
 
 _PYTHON = ("dev", "python", "tools", "tests")
 _CPP = (".cc", ".h", ".c", ".cpp", ".hpp")
+_CMAKE = ("CMakeLists.txt", ".cmake")
 
 
 def main(options: argparse.Namespace) -> int:
     files = [os.path.relpath(file.resolve(), ROOT) for file in options.files] or _tracked()
     python = [name for name in files if name == "dev" or name.endswith(".py")]
     cpp = [name for name in files if name.endswith(_CPP)]
+    cmake = [name for name in files if name.endswith(_CMAKE)]
     if options.fix:
-        _fix(python, cpp)
+        _fix(python, cpp, cmake)
     checks = {
         "ruff check": [tool("ruff"), "check", *python] if python else [],
         "ruff format": [tool("ruff"), "format", "--check", *python] if python else [],
         "clang-format": [tool("clang-format"), "--dry-run", "-Werror", *cpp] if cpp else [],
+        "gersemi": [tool("gersemi"), "--check", "--diff", "--warnings-as-errors", *cmake] if cmake else [],
         "codespell": [tool("codespell"), *files],
         **({} if options.files else _whole()),
     }
-    failed = []
-    for name, command in checks.items():
-        if command:
-            print(f"-- {name}", flush=True)
-            if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
-                failed.append(name)
-    print(
-        f"lint: {', '.join(failed)} failed; ./dev lint --fix puts right what it can"
-        if failed
-        else "lint: every check passed"
-    )
+    every = [Check(name, [command]) for name, command in checks.items() if command]
+    failed = run_all([*every, *([] if options.files else [_clang_tidy()])], first="mypy")
+    if failed:
+        print(f"lint: {', '.join(failed)} failed; ./dev lint --fix corrects what a program can correct")
+    else:
+        print("lint: every check passed")
     return 1 if failed else 0
 
 
-def _fix(python: list[str], cpp: list[str]) -> None:
+def _clang_tidy() -> Check:
+    try:
+        return Check("clang-tidy", tidy.commands(), tidy.passed, tidy.findings)
+    except ToolError as error:
+        return Check("clang-tidy", [], problem=str(error))
+
+
+def _fix(python: list[str], cpp: list[str], cmake: list[str]) -> None:
     if python:
         subprocess.run([tool("ruff"), "check", "--quiet", "--fix-only", *python], cwd=ROOT, check=False)
         subprocess.run([tool("ruff"), "format", "--quiet", *python], cwd=ROOT, check=False)
     if cpp:
         subprocess.run([tool("clang-format"), "-i", *cpp], cwd=ROOT, check=False)
+    if cmake:
+        subprocess.run([tool("gersemi"), "--quiet", "-i", *cmake], cwd=ROOT, check=False)
     generated.write()
 
 
@@ -55,6 +64,7 @@ def _whole() -> dict[str, list[str]]:
     """The checks that look at more than one file, or take long."""
     return {
         "mypy": [tool("mypy"), "--strict", *(name for name in _PYTHON if (ROOT / name).exists())],
+        "CMakePresets.json": [tool("cmake"), "--list-presets=all"],
         "tables from variants.toml": [sys.executable, "-m", "tools.docs.generated"],
         "actionlint": [tool("actionlint"), "-shellcheck=", "-pyflakes="],  # which a machine may have or not
         "validate-pyproject": [tool("validate-pyproject"), "pyproject.toml"],

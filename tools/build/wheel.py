@@ -32,12 +32,15 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
     crossing = cross.settings(arch)
     for release in dict.fromkeys(known[name].sdk for name in names):
         every_row.fetch_with_rocm(release, arch, whole=False)
-    build_dir = _build_dir("sanitize" if sanitize else "release", arch)
-    landing = dev_dir() / "wheels" / f"{build_dir.name}-{os.getpid()}"  # alone in its folder: no name to guess
+    folder = build_dir("sanitize" if sanitize else "release", arch)
+    landing = dev_dir() / "wheels" / f"{folder.name}-{os.getpid()}"  # alone in its folder: no name to guess
     shutil.rmtree(landing, ignore_errors=True)
     command = [tool("uv"), "build", "--wheel", str(ROOT), "--out-dir", str(landing), "--python", sys.executable]
-    command += ["--no-build-isolation", "-C", f"build-dir={build_dir}"]
-    defines = {**crossing.defines, **({"DLX_TORCH_SANITIZE": "ON"} if sanitize else {})}
+    command += ["--no-build-isolation", "-C", f"build-dir={folder}"]
+    # CI's compiler is known, and a new warning has to be seen there. Elsewhere the compiler may know warnings that it
+    # does not, and ./dev has to work there too.
+    strict = "ON" if os.environ.get("CI") == "true" else "OFF"
+    defines = {**crossing.defines, "DLX_TORCH_WERROR": strict, "DLX_TORCH_SANITIZE": "ON" if sanitize else "OFF"}
     command += [word for name, value in defines.items() for word in ("-C", f"cmake.define.{name}={value}")]
     environment = uv_environment(
         **_reproducible(),
@@ -47,7 +50,7 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
         **crossing.environment,
     )
     title = f"Building the wheel for {arch}: {len(names)} rows" if len(names) > 3 else f"Building: {', '.join(names)}"
-    with locked(build_dir.with_suffix(".lock")), busy(title):
+    with locked(folder.with_suffix(".lock")), busy(title):
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
     found = sorted(landing.glob("*.whl"))
     if done.returncode != 0 or not found:
@@ -78,7 +81,7 @@ def _reproducible() -> dict[str, str]:
     return {"SOURCE_DATE_EPOCH": _EPOCH, **os.environ, "PATH": path}
 
 
-def _build_dir(kind: str, arch: str) -> Path:
+def build_dir(kind: str, arch: str) -> Path:
     """One build folder per checkout, processor and kind of build, outside the checkout."""
     checkout = f"{ROOT.name}-{zlib.crc32(str(ROOT).encode()):08x}"
     return dev_dir() / "build" / checkout / (kind if arch == machine() else f"{kind}-{arch}")

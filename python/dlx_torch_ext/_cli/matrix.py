@@ -123,7 +123,9 @@ def _load(path: Path) -> dict[str, Any]:
         try:
             import tomli as tomllib
         except ModuleNotFoundError:
-            raise MatrixError(f"{path}: below Python 3.11, reading it takes tomli; {sys.executable} -m pip install tomli") from None
+            raise MatrixError(
+                f"{path}: below Python 3.11, reading it takes tomli; {sys.executable} -m pip install tomli"
+            ) from None
     try:
         with path.open("rb") as stream:
             document: dict[str, Any] = tomllib.load(stream)

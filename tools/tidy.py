@@ -1,0 +1,81 @@
+"""clang-tidy for ./dev lint: what it takes to run it on every file of cpp/src, and whether it has to run at all.
+
+The files are read as one row compiles them, so that row's SDK is fetched, and CMake configures it in a build folder of
+./dev. Nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+from tools import matrix
+from tools.build.wheel import build_dir
+from tools.sdk import every_row, fetch
+from tools.settings import ROOT, locked, machine, run, tool
+
+_ROW = "torch2_9_cxx11"
+# What the verdict depends on: the sources, how they are compiled, the checks, and the program's version.
+_INPUTS = ("CMakeLists.txt", "cmake", "cpp", "variants.toml", ".clang-tidy", "pyproject.toml")
+
+
+def commands() -> list[list[str]]:
+    """One command for each file, so that they can run side by side; none where the same sources have passed before."""
+    if _stamp().is_file() and _stamp().read_text(encoding="utf-8") == _digest():
+        return []
+    folder = _configured()
+    database = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
+    files = dict.fromkeys(it["file"] for it in database if Path(it["file"]).is_relative_to(ROOT / "cpp"))
+    return [[tool("clang-tidy"), "--quiet", "-p", str(folder), file] for file in files]
+
+
+def passed() -> None:
+    """Remember that there was no finding in the sources as they are."""
+    _stamp().parent.mkdir(parents=True, exist_ok=True)
+    _stamp().write_text(_digest(), encoding="utf-8")
+
+
+def findings(output: str) -> str:
+    """Each finding once, though every file that includes a header tells it again; paths from the root on."""
+    blocks: list[list[str]] = [[]]
+    for line in output.splitlines():
+        if re.match(r"\S+:\d+:\d+: (error|warning): |(error|warning): ", line):
+            blocks.append([])
+        if not re.match(r"\[\d+/\d+\]", line):
+            blocks[-1].append(line.replace(f"{ROOT}{os.sep}", ""))
+    return "\n".join(dict.fromkeys("\n".join(block) for block in blocks if block))
+
+
+def _configured() -> Path:
+    release = matrix.read().rows[_ROW].sdk
+    every_row.fetch_with_rocm(release, machine(), whole=False)
+    folder = build_dir("tidy", machine())
+    definitions = {
+        "CMAKE_MAKE_PROGRAM": tool("ninja"),
+        "DLX_TORCH_ROWS": _ROW,
+        "DLX_TORCH_SDK_DIR": str(fetch.sdk_dir(machine())),
+        "Python3_EXECUTABLE": sys.executable,
+    }
+    command = [tool("cmake"), "-G", "Ninja", "-S", str(ROOT), "-B", str(folder)]
+    command += [f"-D{name}={value}" for name, value in definitions.items()]
+    with locked(folder.with_suffix(".lock")):
+        run(command, what="configuring for clang-tidy")
+    return folder
+
+
+def _digest() -> str:
+    total = hashlib.sha256()
+    for name in _INPUTS:
+        path = ROOT / name
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file() and "__pycache__" not in file.parts:
+                total.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+def _stamp() -> Path:
+    return build_dir("tidy", machine()) / f"passed-{os.path.basename(sys.prefix)}"

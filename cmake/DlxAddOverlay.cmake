@@ -14,6 +14,7 @@ function(dlx_add_overlay backend)
     "${source}/devices.cc"
     "${source}/dtypes.cc"
     "${source}/errors.cc"
+    "${source}/forks.cc"
     "${source}/glibc.cc"
     "${source}/incoming.cc"
     "${source}/layout.cc"

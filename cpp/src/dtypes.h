@@ -45,6 +45,7 @@ constexpr int8_t kNoScalarType = -1;
 
 struct DTypeTables {
   DLDataType to_dl[kScalarTypes];  // bits 0: DLPack has no name for it
+  uint8_t bytes[kScalarTypes];     // from one element to the next
   int8_t to_scalar[kDLCodes][8];   // by code and log2(bits); kNoScalarType: torch has none
 };
 
@@ -58,6 +59,7 @@ constexpr DTypeTables make_dtype_tables() {
 #define DLX_ADD_DTYPE(name, number, since, code, bits, lanes) \
   if (since <= DLX_TORCH_MINOR) {                             \
     tables.to_dl[number] = DLDataType{code, bits, lanes};     \
+    tables.bytes[number] = (bits * lanes + 7) / 8;            \
     tables.to_scalar[code][log2_bits(bits)] = number;         \
   }
   DLX_FOR_EACH_DTYPE(DLX_ADD_DTYPE)

@@ -5,11 +5,13 @@
 //
 // The hot path: a type comparison, one mask over the dispatch keys, two table look-ups and nine stores; no allocation, no
 // atomic, no call into torch.
+#include "deferred.h"
 #include "devices.h"
 #include "dtypes.h"
 #include "functions.h"
 #include "likely.h"
 #include "managed_block.h"
+#include "overflow.h"
 #include "torch_tensor.h"
 
 namespace dlx {
@@ -57,15 +59,51 @@ bool refuse_not_a_tensor(const void* object, Error* error) {
                     static_cast<long long>(element_count_of(tensor)));
 }
 
-// Fills everything but shape and strides, which *tensor_out holds. Throws where torch refuses access to the memory.
+// The number of elements from the first to the last one of a layout without sizes of 0; -1 where it is negative or does not fit in 63 bits.
+[[gnu::noinline]] int64_t extent_of(const Layout& layout) {
+  int64_t last = 0;
+  for (int32_t i = 0; i < layout.ndim; ++i) {
+    int64_t distance;
+    if (layout.strides[i] < 0 || multiply_overflows(layout.shape[i] - 1, layout.strides[i], &distance) ||
+        add_overflows(last, distance, &last)) {
+      return -1;
+    }
+  }
+  return last == INT64_MAX ? -1 : last + 1;
+}
+
+// Whether every element lies in the storage. torch itself lets tensors reach past it: after a resize that failed, or a storage that was made
+// smaller. `elements` is not 0.
+[[gnu::always_inline]] inline bool ends_within_storage(TensorRef tensor, const Layout& layout, int64_t elements,
+                                                       int64_t element_bytes) {
+  const int64_t extent = DLX_LIKELY(is_contiguous(tensor)) ? elements : extent_of(layout);
+  const int64_t offset = storage_offset_of(tensor);
+  int64_t end, bytes;
+  const bool overflows = add_overflows(offset, extent, &end) || multiply_overflows(end, element_bytes, &bytes);
+  return !overflows && (offset | extent) >= 0 && bytes <= storage_bytes_of(tensor);
+}
+
+[[gnu::cold, gnu::noinline]] bool refuse_beyond_storage(TensorRef tensor, int64_t element_bytes, Error* error) {
+  return error->set(ErrorKind::kBufferError,
+                    "cannot export a tensor of %lld elements of %lld bytes that reach past the end of its storage of "
+                    "%lld bytes: resize "
+                    "the storage first",
+                    static_cast<long long>(element_count_of(tensor)), static_cast<long long>(element_bytes),
+                    static_cast<long long>(storage_bytes_of(tensor)));
+}
+
+// Describes the tensor with its own arrays of sizes and strides, which the consumer must not change: dlpack.h has no const there. Throws
+// where torch refuses access to the memory.
 [[gnu::always_inline]] inline bool describe(const void* object, DLTensor* out, TensorRef* tensor_out, Error* error) {
   const TensorRef tensor = tensor_of(object);
   *tensor_out = tensor;
   if (DLX_UNLIKELY(tensor == nullptr || !is_plain(tensor))) return refuse_export(object, tensor, error);
-  const DLDataType dtype = dtype_to_dl(scalar_type_of(tensor));
+  const int scalar_type = scalar_type_of(tensor);
+  const DLDataType dtype = dtype_to_dl(scalar_type);
   const int32_t device = device_type_of(tensor);
   const int32_t dl_device = device_to_dl(device);
   if (DLX_UNLIKELY(dtype.bits == 0 || dl_device == 0)) return refuse_export(object, tensor, error);
+  const int64_t element_bytes = kDTypes.bytes[scalar_type];
   const int32_t index = device_index_of(tensor);
   if (DLX_UNLIKELY(kBackend.has_plain_format != nullptr) && device == kBackend.torch_device &&
       !has_plain_format(tensor)) {
@@ -77,7 +115,16 @@ bool refuse_not_a_tensor(const void* object, Error* error) {
   char* data = storage_start_of(tensor);
   const int64_t elements = element_count_of(tensor);
   if (DLX_UNLIKELY(data == nullptr && elements != 0)) return refuse_export(object, tensor, error);
-  const int64_t offset = storage_offset_of(tensor) * dtype_bytes(dtype);
+  // Storages of other devices may state no size.
+  const Layout layout = layout_of(tensor);
+  out->ndim = layout.ndim;
+  out->shape = const_cast<int64_t*>(layout.shape);
+  out->strides = const_cast<int64_t*>(layout.strides);
+  if ((dl_device == kDLCPU || device == kBackend.torch_device) && DLX_LIKELY(elements != 0) &&
+      DLX_UNLIKELY(!ends_within_storage(tensor, layout, elements, element_bytes))) {
+    return refuse_beyond_storage(tensor, element_bytes, error);
+  }
+  const int64_t offset = storage_offset_of(tensor) * element_bytes;
   out->byte_offset = 0;
   if (DLX_UNLIKELY(dl_device == kDLMetal)) {
     // An MPS tensor's memory is named by its buffer's handle, which no offset can be added to.
@@ -97,14 +144,7 @@ int dltensor_from_py_object_no_sync(void* py_object, DLTensor* out) noexcept {
   Error error;
   try {
     TensorRef tensor;
-    if (DLX_LIKELY(describe(py_object, out, &tensor, &error))) {
-      const Layout layout = layout_of(tensor);
-      out->ndim = layout.ndim;
-      // The tensor's own arrays, which the consumer must not change: dlpack.h has no const here.
-      out->shape = const_cast<int64_t*>(layout.shape);
-      out->strides = const_cast<int64_t*>(layout.strides);
-      return 0;
-    }
+    if (DLX_LIKELY(describe(py_object, out, &tensor, &error))) return 0;
   } catch (...) {
     error.set_from_exception(ErrorKind::kBufferError);
   }
@@ -112,27 +152,27 @@ int dltensor_from_py_object_no_sync(void* py_object, DLTensor* out) noexcept {
 }
 
 int managed_tensor_from_py_object_no_sync(void* py_object, DLManagedTensorVersioned** out) noexcept {
+  free_deferred();
   Error error;
   try {
     TensorRef tensor;
-    DLTensor view = {};
+    DLTensor view;
     if (DLX_LIKELY(describe(py_object, &view, &tensor, &error))) {
-      const Layout layout = layout_of(tensor);
-      ManagedBlock* block = make_block(storage_of(tensor), layout.ndim);
+      ManagedBlock* block = make_block(storage_of(tensor), view.ndim);
       if (DLX_LIKELY(block != nullptr)) {
         DLTensor& target = block->managed.dl_tensor;
         target.data = view.data;
         target.device = view.device;
         target.dtype = view.dtype;
         target.byte_offset = view.byte_offset;
-        for (int32_t i = 0; i < layout.ndim; ++i) {
-          target.shape[i] = layout.shape[i];
-          target.strides[i] = layout.strides[i];
+        for (int32_t i = 0; i < view.ndim; ++i) {
+          target.shape[i] = view.shape[i];
+          target.strides[i] = view.strides[i];
         }
         *out = &block->managed;
         return 0;
       }
-      error.set(ErrorKind::kMemoryError, "there is no memory for a managed tensor of %d dimensions", layout.ndim);
+      error.set(ErrorKind::kMemoryError, "there is no memory for a managed tensor of %d dimensions", view.ndim);
     }
   } catch (...) {
     error.set_from_exception(ErrorKind::kBufferError);

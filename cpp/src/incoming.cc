@@ -1,10 +1,22 @@
 #include "incoming.h"
 
+#include <atomic>
+
 #include "dtypes.h"
 #include "layout.h"
 #include "overflow.h"
+#include "settings.h"
 
 namespace dlx {
+namespace {
+
+bool refuses_read_only() {
+  static std::atomic<int> setting{-1};  // not read yet
+  if (setting.load(std::memory_order_relaxed) < 0) setting.store(switch_is_on("DLX_TORCH_REFUSE_READ_ONLY", false));
+  return setting.load(std::memory_order_relaxed) != 0;
+}
+
+}  // namespace
 
 bool check_incoming(const DLManagedTensorVersioned* managed, Geometry* geometry, char** data, int64_t* bytes,
                     Error* error) {
@@ -27,6 +39,11 @@ bool check_incoming(const DLManagedTensorVersioned* managed, Geometry* geometry,
         "the managed tensor has elements of %u bits padded to a byte each, and torch packs them: its producer has "
         "to pack them",
         tensor.dtype.bits);
+  }
+  if ((managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0 && refuses_read_only()) {
+    return error->set(ErrorKind::kBufferError,
+                      "the managed tensor is read-only, and every torch.Tensor can be written: copy it first, or unset "
+                      "DLX_TORCH_REFUSE_READ_ONLY");
   }
   int64_t elements;
   geometry->layout = {tensor.ndim, tensor.shape, tensor.strides};

@@ -3,6 +3,7 @@
 // NULL for host memory and Metal, which have no stream. RuntimeError, never NULL, for a device that this build cannot answer:
 // a wrong NULL is the default stream, and a silent race. *out is written on success only.
 #include "devices.h"
+#include "forks.h"
 #include "functions.h"
 
 namespace dlx {
@@ -25,8 +26,11 @@ int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_
   Error error;
   try {
     if (is_own_accelerator(device_type) && device_id >= 0 && device_id < backend_device_count()) {
-      *out_current_stream = backend_stream(device_id);
-      return 0;
+      if (check_fork(&error)) {
+        *out_current_stream = backend_stream(device_id);
+        return 0;
+      }
+      return set_python_error(error);
     }
     if (is_host_memory(device_type) || device_type == kDLMetal) {
       *out_current_stream = nullptr;

@@ -6,6 +6,7 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <atomic>
 #include <functional>
 #include <vector>
 
@@ -119,10 +120,13 @@ at::Tensor empty_without_modes(c10::IntArrayRef shape, c10::IntArrayRef strides,
 }
 
 // torch creates an accelerator's context and allocator on first use, behind a flag in at::Context. Only code in libtorch_cpu reaches
-// that flag without the whole of ATen/Context.h, so torch is made to allocate.
-bool initialize_device_of(const Geometry& geometry) {
+// that flag without the whole of ATen/Context.h, so torch is made to allocate. Threads that come at the same time all do that: one that
+// waited for another could be the one whom torch's callbacks wait for.
+void initialize_once(const Geometry& geometry) {
+  static std::atomic<bool> initialized{false};
+  if (initialized.load(std::memory_order_acquire)) return;
   initialize_device(geometry.torch_device, geometry.device_index);
-  return true;
+  initialized.store(true, std::memory_order_release);
 }
 
 // Makes `device` current and the former one again at its end. c10::DeviceGuard does the same with three times the code.
@@ -177,8 +181,7 @@ Storage allocate_storage(const Geometry& geometry, int64_t bytes) {
   const c10::Device device = device_of(geometry);
   const CurrentDevice guard(device);
   if (kBackend.allocator != nullptr) {
-    static const bool initialized = initialize_device_of(geometry);  // after an exception the next call tries again
-    (void)initialized;
+    initialize_once(geometry);
     return storage_from(static_cast<c10::Allocator*>(kBackend.allocator()), bytes);
   }
   return take(

@@ -43,8 +43,9 @@ class Storage {
   inline int32_t device_type() const;
   inline int32_t device_index() const;  // -1: the only one
 
-  // Whether torch's own allocators free the memory. Other memory may be Python's (torch.frombuffer), whose end needs the GIL.
-  inline bool is_from_an_allocator() const;
+  // Whether the storage's end may take the GIL: torch's own allocators do not free the memory, which may be Python's (torch.frombuffer),
+  // or the storage has, or had, a Python object (untyped_storage()).
+  inline bool may_need_gil() const;
 
   void* impl() const { return impl_; }
   inline void* release();  // gives the reference to the caller
@@ -76,12 +77,16 @@ inline int scalar_type_of(TensorRef tensor);
 inline int32_t device_type_of(TensorRef tensor);
 inline int32_t device_index_of(TensorRef tensor);  // -1: the only one
 inline int64_t element_count_of(TensorRef tensor);
+inline bool is_contiguous(TensorRef tensor);         // row-major, without gaps
 inline int64_t storage_offset_of(TensorRef tensor);  // in elements
 inline Layout layout_of(TensorRef tensor);           // torch's own arrays, alive as long as the tensor is not changed
 
 // The start of the storage, for writing: copy-on-write storage gets memory of its own. NULL if nothing is allocated. Throws where
 // torch refuses access.
 inline char* storage_start_of(TensorRef tensor);
+
+// The size of the storage. Throws where it is symbolic.
+inline int64_t storage_bytes_of(TensorRef tensor);
 
 // A new reference to the storage.
 inline Storage storage_of(TensorRef tensor);

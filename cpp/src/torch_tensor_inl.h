@@ -70,7 +70,17 @@ inline char* Storage::data() const { return static_cast<char*>(impl_of(*this)->_
 inline int64_t Storage::bytes() const { return static_cast<int64_t>(impl_of(*this)->nbytes()); }
 inline int32_t Storage::device_type() const { return static_cast<int32_t>(impl_of(*this)->device_type()); }
 inline int32_t Storage::device_index() const { return impl_of(*this)->device().index(); }
-inline bool Storage::is_from_an_allocator() const { return impl_of(*this)->allocator() != nullptr; }
+inline bool Storage::may_need_gil() const {
+  const c10::StorageImpl* impl = impl_of(*this);
+#if DLX_TORCH_MINOR < 10
+  // The slot is an interpreter's tag and the object. c10 reads the object by a function that is not inline.
+  static_assert(sizeof(c10::impl::PyObjectSlot) == 2 * sizeof(void*));
+  const void* object = reinterpret_cast<void* const*>(impl->pyobj_slot())[1];
+#else
+  const void* object = impl->pyobj_slot()->load_pyobj();
+#endif
+  return object != nullptr || impl->allocator() == nullptr;
+}
 inline void* Storage::release() { return std::exchange(impl_, nullptr); }
 
 inline bool is_torch_tensor(const void* object) {
@@ -91,6 +101,7 @@ inline int scalar_type_of(TensorRef tensor) {
 inline int32_t device_type_of(TensorRef tensor) { return static_cast<int32_t>(impl_of(tensor)->device().type()); }
 inline int32_t device_index_of(TensorRef tensor) { return impl_of(tensor)->device().index(); }
 inline int64_t element_count_of(TensorRef tensor) { return impl_of(tensor)->numel(); }
+inline bool is_contiguous(TensorRef tensor) { return impl_of(tensor)->is_contiguous(); }
 inline int64_t storage_offset_of(TensorRef tensor) { return impl_of(tensor)->storage_offset(); }
 inline Layout layout_of(TensorRef tensor) {
   const c10::IntArrayRef shape = impl_of(tensor)->sizes();
@@ -99,6 +110,9 @@ inline Layout layout_of(TensorRef tensor) {
 
 inline char* storage_start_of(TensorRef tensor) {
   return static_cast<char*>(impl_of(tensor)->unsafe_storage().unsafeGetStorageImpl()->mutable_data());
+}
+inline int64_t storage_bytes_of(TensorRef tensor) {
+  return static_cast<int64_t>(impl_of(tensor)->unsafe_storage().nbytes());
 }
 inline Storage storage_of(TensorRef tensor) {
   c10::Storage storage = impl_of(tensor)->unsafe_storage();

@@ -52,13 +52,14 @@ DLX_TORCH_API const char* dlx_torch_built_for(void);
  * pyobject_size: `object.__basicsize__` of the running CPython, in bytes. The library holds no CPython layout of its own;
  * a tensor's payload lies behind PyObject, whose size differs between builds with and without the GIL.
  *
- * Returns NULL if pyobject_size is not a size that a PyObject can have. Every later call must give the same size.
+ * Returns NULL if pyobject_size is not a size that a PyObject can have, or not the one of the first call.
  */
 DLX_TORCH_API const DLPackExchangeAPI* dlx_torch_exchange_api(uint32_t pyobject_size);
 
 /*
  * A table that forwards to torch's own, `upstream`, and replaces what is wrong there on Ascend: the stream and the import of kDLExtDev.
- * `upstream` stays untouched, and must live as long as the process. NULL if it is NULL or of another DLPack major version.
+ * `upstream` stays untouched, and must live as long as the process. NULL if it is NULL, of another DLPack major version, or not the one
+ * of the first call.
  */
 DLX_TORCH_API const DLPackExchangeAPI* dlx_torch_overlay(const DLPackExchangeAPI* upstream);
 

@@ -16,6 +16,8 @@ constexpr Backend make_backend() {
   Backend backend;
   backend.name = "cuda";
   backend.torch_device = static_cast<int32_t>(c10::DeviceType::CUDA);
+  backend.fork_module = "torch._C";
+  backend.fork_function = "_cuda_isInBadFork";
   backend.dl_device = kDLCUDA;
   backend.dl_managed_device = kDLCUDAManaged;
   backend.allocator = &allocator;

@@ -2,11 +2,11 @@
 
 #include <atomic>
 #include <cstring>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 
 #include "glibc.h"
+#include "likely.h"
 #include "settings.h"
 
 namespace dlx {
@@ -40,14 +40,19 @@ void bind_all(NpuLibrary* bound) {
 
 }  // namespace
 
+// Threads that come at the same time all look the names up: waiting for another thread in the loader could be a circle.
 const NpuLibrary& npu_library() {
   static NpuLibrary bound;
-  static std::atomic<bool> ready{false};
-  static std::mutex mutex;
-  if (!ready.load(std::memory_order_acquire)) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    bind_all(&bound);
-    ready.store(true, std::memory_order_release);
+  static std::atomic<int> state{0};  // 0: nothing is bound, 1: a thread writes `bound`, 2: it is written
+  if (DLX_LIKELY(state.load(std::memory_order_acquire) == 2)) return bound;
+  NpuLibrary found;
+  bind_all(&found);
+  int expected = 0;
+  if (state.compare_exchange_strong(expected, 1, std::memory_order_acq_rel)) {
+    bound = found;
+    state.store(2, std::memory_order_release);
+  }
+  while (state.load(std::memory_order_acquire) != 2) {
   }
   return bound;
 }
@@ -75,7 +80,9 @@ class CurrentNpu {
 
 // NULL where the host queue has failed.
 void* current_stream(const NpuLibrary& library, int32_t index) {
-  static const bool drain = switch_is_on("DLX_TORCH_NPU_DRAIN", true);
+  static std::atomic<int> setting{-1};  // not read yet
+  if (setting.load(std::memory_order_relaxed) < 0) setting.store(switch_is_on("DLX_TORCH_NPU_DRAIN", true));
+  const bool drain = setting.load(std::memory_order_relaxed) != 0;
   const NpuStream current = library.current_stream(static_cast<int8_t>(index));
   if (!drain) return library.undrained(&current, false);
   const CurrentNpu guard(library, index);

@@ -1,5 +1,6 @@
 #include "overlay/npu_tensor.h"
 
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <optional>
@@ -74,7 +75,9 @@ bool matches(const DLTensor& made, const DLTensor& asked, const void* data) {
 
 void* make_npu_tensor(const DLPackExchangeAPI& upstream, DLManagedTensorVersioned* managed, void* data,
                       const Geometry& geometry, Error* error) {
-  static const Wrap wrap = find_wrap();
+  static std::atomic<Wrap> found{nullptr};
+  if (found.load(std::memory_order_acquire) == nullptr) found.store(find_wrap(), std::memory_order_release);
+  const Wrap wrap = found.load(std::memory_order_acquire);
   FromBlob from_blob;
   std::memcpy(&from_blob, &npu_library().from_blob, sizeof(from_blob));
 

@@ -4,10 +4,13 @@
 // No torch header and no torch symbol is used, so that one library serves torch 2.10 and whatever comes.
 #include <dlx/dlx_torch.h>
 
+#include <atomic>
+
 #include "backends/backend.h"
 #include "backends/npu_library.h"
 #include "devices.h"
 #include "errors.h"
+#include "forks.h"
 #include "incoming.h"
 #include "overlay/npu_tensor.h"
 
@@ -19,6 +22,8 @@ constexpr Backend make_backend() {
   Backend backend;
   backend.name = "torch_npu";
   backend.torch_device = kTorchPrivateUse1;
+  backend.fork_module = "torch_npu._C";
+  backend.fork_function = "_npu_isInBadFork";
   backend.dl_device = kDLExtDev;
   return backend;
 }
@@ -46,7 +51,7 @@ int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_
   if (device_type != kDLExtDev) return g_upstream->current_work_stream(device_type, device_id, out_current_stream);
   Error error;
   try {
-    if (check_device_index(device_type, device_id, ErrorKind::kRuntimeError, &error)) {
+    if (check_fork(&error) && check_device_index(device_type, device_id, ErrorKind::kRuntimeError, &error)) {
       *out_current_stream = npu_stream(device_id, &initialize_npu);
       return 0;
     }
@@ -92,11 +97,16 @@ const DLXTorchBuildInfo* dlx_torch_build_info(void) {
 
 const DLPackExchangeAPI* dlx_torch_overlay(const DLPackExchangeAPI* upstream) {
   static DLPackExchangeAPI table;
+  static std::atomic<bool> made{false};
   if (upstream == nullptr || upstream->header.version.major != DLPACK_MAJOR_VERSION) return nullptr;
+  // A consumer may be reading the table, so it is written once. The caller makes the first call before any other ends.
+  if (made.load(std::memory_order_acquire)) return dlx::g_upstream == upstream ? &table : nullptr;
   dlx::g_upstream = upstream;
   table = *upstream;
   table.header.prev_api = nullptr;
   table.managed_tensor_to_py_object_no_sync = &dlx::managed_tensor_to_py_object_no_sync;
   table.current_work_stream = &dlx::current_work_stream;
+  dlx::watch_forks();
+  made.store(true, std::memory_order_release);
   return &table;
 }

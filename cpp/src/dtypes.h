@@ -53,8 +53,8 @@ constexpr int log2_bits(int bits) { return bits <= 1 ? 0 : 1 + log2_bits(bits / 
 
 constexpr DTypeTables make_dtype_tables() {
   DTypeTables tables = {};
-  for (int code = 0; code < kDLCodes; ++code) {
-    for (int bits = 0; bits < 8; ++bits) tables.to_scalar[code][bits] = kNoScalarType;
+  for (auto& of_code : tables.to_scalar) {
+    for (auto& scalar_type : of_code) scalar_type = kNoScalarType;
   }
 #define DLX_ADD_DTYPE(name, number, since, code, bits, lanes) \
   if (since <= DLX_TORCH_MINOR) {                             \

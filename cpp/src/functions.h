@@ -9,7 +9,7 @@ namespace dlx {
 
 int dltensor_from_py_object_no_sync(void* py_object, DLTensor* out) noexcept;
 int managed_tensor_from_py_object_no_sync(void* py_object, DLManagedTensorVersioned** out) noexcept;
-int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* tensor, void** out_py_object) noexcept;
+int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* managed, void** out_py_object) noexcept;
 int managed_tensor_allocator(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx,
                              void (*SetError)(void* error_ctx, const char* kind, const char* message)) noexcept;
 int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_current_stream) noexcept;

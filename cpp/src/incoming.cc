@@ -1,7 +1,5 @@
 #include "incoming.h"
 
-#include <atomic>
-
 #include "dtypes.h"
 #include "layout.h"
 #include "overflow.h"
@@ -10,11 +8,7 @@
 namespace dlx {
 namespace {
 
-bool refuses_read_only() {
-  static std::atomic<int> setting{-1};  // not read yet
-  if (setting.load(std::memory_order_relaxed) < 0) setting.store(switch_is_on("DLX_TORCH_REFUSE_READ_ONLY", false));
-  return setting.load(std::memory_order_relaxed) != 0;
-}
+Switch g_refuse_read_only("DLX_TORCH_REFUSE_READ_ONLY", false);
 
 }  // namespace
 
@@ -40,7 +34,7 @@ bool check_incoming(const DLManagedTensorVersioned* managed, Geometry* geometry,
         "to pack them",
         tensor.dtype.bits);
   }
-  if ((managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0 && refuses_read_only()) {
+  if ((managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0 && g_refuse_read_only.is_on()) {
     return error->set(ErrorKind::kBufferError,
                       "the managed tensor is read-only, and every torch.Tensor can be written: copy it first, or unset "
                       "DLX_TORCH_REFUSE_READ_ONLY");

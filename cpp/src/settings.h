@@ -2,6 +2,7 @@
 #ifndef DLX_SETTINGS_H_
 #define DLX_SETTINGS_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
@@ -23,6 +24,27 @@ inline bool switch_is_on(const char* name, bool otherwise) {
   word = word.substr(first, word.find_last_not_of(spaces) - first + 1);
   return word != "0" && word != "false" && word != "no" && word != "off";
 }
+
+// A switch that is read from the environment once, at the first question. Its threads take no lock: two may read the same value.
+class Switch {
+ public:
+  constexpr Switch(const char* name, bool otherwise) noexcept : name_(name), otherwise_(otherwise) {}
+
+  bool is_on() {
+    State state = state_.load(std::memory_order_relaxed);
+    if (state == State::kUnread) {
+      state = switch_is_on(name_, otherwise_) ? State::kOn : State::kOff;
+      state_.store(state, std::memory_order_relaxed);
+    }
+    return state == State::kOn;
+  }
+
+ private:
+  enum class State { kUnread, kOn, kOff };
+  const char* name_;
+  bool otherwise_;
+  std::atomic<State> state_{State::kUnread};
+};
 
 }  // namespace dlx
 

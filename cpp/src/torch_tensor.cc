@@ -209,7 +209,7 @@ PyObject* tensor_from_storage(Storage* storage, const Geometry& geometry) {
     }
     result = THPVariable_Wrap(tensor);
   } catch (...) {
-    storage->reset(take(tensor.defined() ? tensor.storage() : std::move(moved)));
+    storage->reset(take(tensor.defined() ? tensor.storage() : moved));
     throw;
   }
   if (result == nullptr) storage->reset(take(tensor.storage()));

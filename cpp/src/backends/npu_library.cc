@@ -19,7 +19,7 @@ void bind(void* library, const char* name, Pointer* pointer) {
   if (address == nullptr)
     throw std::runtime_error(std::string("this libtorch_npu does not export ") + name +
                              ": install a torch_npu that fits this torch");
-  std::memcpy(pointer, &address, sizeof(address));
+  *pointer = reinterpret_cast<Pointer>(address);
 }
 
 void bind_all(NpuLibrary* bound) {
@@ -80,11 +80,9 @@ class CurrentNpu {
 
 // NULL where the host queue has failed.
 void* current_stream(const NpuLibrary& library, int32_t index) {
-  static std::atomic<int> setting{-1};  // not read yet
-  if (setting.load(std::memory_order_relaxed) < 0) setting.store(switch_is_on("DLX_TORCH_NPU_DRAIN", true));
-  const bool drain = setting.load(std::memory_order_relaxed) != 0;
+  static Switch drain("DLX_TORCH_NPU_DRAIN", true);
   const NpuStream current = library.current_stream(static_cast<int8_t>(index));
-  if (!drain) return library.undrained(&current, false);
+  if (!drain.is_on()) return library.undrained(&current, false);
   const CurrentNpu guard(library, index);
   return library.drained(&current);
 }

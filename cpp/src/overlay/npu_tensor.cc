@@ -53,9 +53,7 @@ Wrap find_wrap() {
   void* library = dlopen("libtorch_python.so", RTLD_NOW | RTLD_NOLOAD);
   void* address = library == nullptr ? nullptr : dlsym(library, "_Z16THPVariable_WrapON2at10TensorBaseE");
   if (address == nullptr) throw std::runtime_error("this torch does not export THPVariable_Wrap(at::TensorBase&&)");
-  Wrap wrap;
-  std::memcpy(&wrap, &address, sizeof(wrap));
-  return wrap;
+  return reinterpret_cast<Wrap>(address);
 }
 
 // Whether the tensor that came out is the one that was asked for.
@@ -78,8 +76,7 @@ void* make_npu_tensor(const DLPackExchangeAPI& upstream, DLManagedTensorVersione
   static std::atomic<Wrap> found{nullptr};
   if (found.load(std::memory_order_acquire) == nullptr) found.store(find_wrap(), std::memory_order_release);
   const Wrap wrap = found.load(std::memory_order_acquire);
-  FromBlob from_blob;
-  std::memcpy(&from_blob, &npu_library().from_blob, sizeof(from_blob));
+  const auto from_blob = reinterpret_cast<FromBlob>(npu_library().from_blob);
 
   const std::vector<int64_t> strides = strides_of(geometry.layout);
   ArmedDeleter release(managed, managed->deleter == nullptr ? nullptr : &delete_managed);

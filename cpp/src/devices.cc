@@ -40,7 +40,7 @@ bool device_from_dl(DLDevice device, int32_t* torch_device, int32_t* index, Erro
   if (!is_own_accelerator(device.device_type)) {
     return error->set(ErrorKind::kBufferError,
                       "this torch's %s build has no tensors on device type %s (%d): copy the data to %s first",
-                      kBackend.name, dl_device_name(device.device_type), static_cast<int>(device.device_type),
+                      kBackend.name.text, dl_device_name(device.device_type), static_cast<int>(device.device_type),
                       dl_device_name(kBackend.dl_device));
   }
   *torch_device = kBackend.torch_device;

@@ -110,7 +110,7 @@ bool refuse_not_a_tensor(const void* object, Error* error) {
     return error->set(
         ErrorKind::kBufferError,
         "cannot export a tensor in a private layout of %s: call torch_npu.npu_format_cast(tensor, 2) first",
-        kBackend.name);
+        kBackend.name.text);
   }
   char* data = storage_start_of(tensor);
   const int64_t elements = element_count_of(tensor);

@@ -52,7 +52,7 @@ bool check_fork_now(Error* error) {
       ErrorKind::kRuntimeError,
       "this process was forked after its parent had used the %s device, which does not work in a child: start it by "
       "'spawn' or 'forkserver'",
-      kBackend.name);
+      kBackend.name.text);
 }
 
 }  // namespace dlx

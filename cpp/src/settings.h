@@ -5,24 +5,28 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
-#include <string>
+#include <cstring>
+#include <initializer_list>
 
 namespace dlx {
 
 // Whether a switch is on: "0", "false", "no" and "off" turn it off, in any case and with ASCII white space around them. Anything else
 // turns it on, also white space alone; unset or empty means `otherwise`.
 inline bool switch_is_on(const char* name, bool otherwise) {
+  const auto is_space = [](char c) { return (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= ' '); };
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return otherwise;
-  std::string word;
-  for (; *value != '\0'; ++value) {
-    word += static_cast<char>(*value >= 'A' && *value <= 'Z' ? *value - 'A' + 'a' : *value);
+  while (is_space(*value)) ++value;
+  size_t length = std::strlen(value);
+  while (length > 0 && is_space(value[length - 1])) --length;
+  for (const char* word : {"0", "false", "no", "off"}) {
+    if (std::strlen(word) != length) continue;
+    size_t same = 0;
+    // In ASCII a capital letter differs from the small one by this bit; no other byte becomes a letter of these words.
+    while (same < length && (value[same] | (word[same] >= 'a' ? 0x20 : 0)) == word[same]) ++same;
+    if (same == length) return false;
   }
-  const char* spaces = " \t\n\v\f\r\x1c\x1d\x1e\x1f";
-  const size_t first = word.find_first_not_of(spaces);
-  if (first == std::string::npos) return true;
-  word = word.substr(first, word.find_last_not_of(spaces) - first + 1);
-  return word != "0" && word != "false" && word != "no" && word != "off";
+  return true;
 }
 
 // A switch that is read from the environment once, at the first question. Its threads take no lock: two may read the same value.

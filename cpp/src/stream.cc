@@ -17,7 +17,7 @@ namespace {
       ErrorKind::kRuntimeError,
       "cannot tell the stream of device type %s (%d): this library is for torch's %s build, `dlx-torch doctor` "
       "says more",
-      dl_device_name(device_type), static_cast<int>(device_type), kBackend.name);
+      dl_device_name(device_type), static_cast<int>(device_type), kBackend.name.text);
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ constexpr DLPackExchangeAPI kTable = {
 
 const DLXTorchBuildInfo* dlx_torch_build_info(void) {
   static const DLXTorchBuildInfo info = {
-      sizeof(DLXTorchBuildInfo), DLX_TORCH_ABI, dlx::kBackend.name,   DLX_VERSION,          DLX_TORCH_MAJOR,
-      DLX_TORCH_MINOR,           DLX_CXX11_ABI, DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION,
+      sizeof(DLXTorchBuildInfo), DLX_TORCH_ABI, dlx::kBackend.name.text, DLX_VERSION,          DLX_TORCH_MAJOR,
+      DLX_TORCH_MINOR,           DLX_CXX11_ABI, DLPACK_MAJOR_VERSION,    DLPACK_MINOR_VERSION,
   };
   return &info;
 }

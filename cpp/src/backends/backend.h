@@ -9,8 +9,13 @@ namespace dlx {
 
 class OpaqueTensor;
 
+// A name inside the struct, so that its address is known when the library is linked and nothing is set up at run time.
+struct BackendName {
+  char text[12];
+};
+
 struct Backend {
-  const char* name = nullptr;   // "cpu", "cuda", "rocm", "torch_npu"
+  BackendName name = {};        // "cpu", "cuda", "rocm", "torch_npu"
   int32_t torch_device = 0;     // c10::DeviceType of its tensors
   int32_t dl_device = 0;        // DLDeviceType that its tensors are exported as
   int32_t dl_device_alias = 0;  // a second DLDeviceType for the same memory, or 0

@@ -12,7 +12,7 @@ void* allocator() { return c10::GetCPUAllocator(); }
 
 constexpr Backend make_backend() {
   Backend backend;
-  backend.name = "cpu";
+  backend.name = {"cpu"};
   backend.torch_device = static_cast<int32_t>(c10::DeviceType::CPU);
   backend.dl_device = kDLCPU;
   backend.allocator = &allocator;

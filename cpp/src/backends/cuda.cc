@@ -14,7 +14,7 @@ void* allocator() { return c10::cuda::CUDACachingAllocator::get(); }
 
 constexpr Backend make_backend() {
   Backend backend;
-  backend.name = "cuda";
+  backend.name = {"cuda"};
   backend.torch_device = static_cast<int32_t>(c10::DeviceType::CUDA);
   backend.fork_module = "torch._C";
   backend.fork_function = "_cuda_isInBadFork";

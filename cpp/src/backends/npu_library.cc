@@ -91,10 +91,12 @@ void* current_stream(const NpuLibrary& library, int32_t index) {
 
 void* npu_stream(int32_t index, void (*initialize)(int32_t index)) {
   const NpuLibrary& library = npu_library();
-  static std::atomic<bool> initialized[128];  // as many as a c10::DeviceIndex counts
-  if (!initialized[index & 127].load(std::memory_order_relaxed)) {
+  static std::atomic<uint64_t> initialized[2] = {{0}, {0}};  // a bit for each device: a c10::DeviceIndex counts 128
+  std::atomic<uint64_t>& word = initialized[(index >> 6) & 1];
+  const uint64_t bit = uint64_t{1} << (index & 63);
+  if ((word.load(std::memory_order_relaxed) & bit) == 0) {
     initialize(index);
-    initialized[index & 127].store(true, std::memory_order_relaxed);
+    word.fetch_or(bit, std::memory_order_relaxed);
   }
   void* stream = current_stream(library, index);
   if (stream == nullptr) {

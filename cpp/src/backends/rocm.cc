@@ -32,7 +32,7 @@ namespace {
 
 constexpr Backend make_backend() {
   Backend backend;
-  backend.name = "rocm";
+  backend.name = {"rocm"};
   backend.torch_device = static_cast<int32_t>(c10::DeviceType::CUDA);
   backend.fork_module = "torch._C";
   backend.fork_function = "_cuda_isInBadFork";

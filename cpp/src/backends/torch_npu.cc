@@ -19,7 +19,7 @@ void initialize_npu(int32_t index) { initialize_device(kTorchPrivateUse1, index)
 
 constexpr Backend make_backend() {
   Backend backend;
-  backend.name = "torch_npu";
+  backend.name = {"torch_npu"};
   backend.torch_device = kTorchPrivateUse1;
   backend.fork_module = "torch_npu._C";
   backend.fork_function = "_npu_isInBadFork";

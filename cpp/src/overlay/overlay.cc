@@ -20,7 +20,7 @@ namespace {
 
 constexpr Backend make_backend() {
   Backend backend;
-  backend.name = "torch_npu";
+  backend.name = {"torch_npu"};
   backend.torch_device = kTorchPrivateUse1;
   backend.fork_module = "torch_npu._C";
   backend.fork_function = "_npu_isInBadFork";
@@ -90,7 +90,7 @@ int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* managed, void*
 
 const DLXTorchBuildInfo* dlx_torch_build_info(void) {
   static const DLXTorchBuildInfo info = {
-      sizeof(DLXTorchBuildInfo), DLX_TORCH_ABI,       dlx::kBackend.name, DLX_VERSION, 0, 0, 1,
+      sizeof(DLXTorchBuildInfo), DLX_TORCH_ABI,       dlx::kBackend.name.text, DLX_VERSION, 0, 0, 1,
       DLPACK_MAJOR_VERSION,      DLPACK_MINOR_VERSION};
   return &info;
 }

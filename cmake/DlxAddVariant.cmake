@@ -6,6 +6,7 @@ function(dlx_add_core)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "ROW" "")
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cpp/src/*.cc")
   add_library(dlx_core_${arg_ROW} OBJECT ${sources})
+  dlx_compile_small()
   target_compile_definitions(
     dlx_core_${arg_ROW}
     PRIVATE DLX_VERSION="${PROJECT_VERSION}" DLX_BUILT_FOR="${DLX_TORCH_EXACT}"

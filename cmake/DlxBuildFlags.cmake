@@ -40,6 +40,18 @@ function(dlx_define_build_flags dlpack_include)
   endif()
 endfunction()
 
+# dlx_compile_small()
+#
+# The files whose code runs for refusals only, or once: small counts there, since the wheel holds them dozens of times.
+function(dlx_compile_small)
+  if(NOT MSVC AND NOT DLX_TORCH_SANITIZE)
+    set(files devices dtypes errors forks deferred incoming layout torch_exceptions)
+    list(TRANSFORM files PREPEND "${PROJECT_SOURCE_DIR}/cpp/src/")
+    list(TRANSFORM files APPEND ".cc")
+    set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "-Os")
+  endif()
+endfunction()
+
 # dlx_add_link_options()
 #
 # What goes to the linkers of Linux and macOS.

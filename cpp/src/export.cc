@@ -94,9 +94,8 @@ bool refuse_not_a_tensor(const void* object, Error* error) {
 
 // Describes the tensor with its own arrays of sizes and strides, which the consumer must not change: dlpack.h has no const there. Throws
 // where torch refuses access to the memory.
-[[gnu::always_inline]] inline bool describe(const void* object, DLTensor* out, TensorRef* tensor_out, Error* error) {
+[[gnu::always_inline]] inline bool describe(const void* object, DLTensor* out, Error* error) {
   const TensorRef tensor = tensor_of(object);
-  *tensor_out = tensor;
   if (DLX_UNLIKELY(tensor == nullptr || !is_plain(tensor))) return refuse_export(object, tensor, error);
   const int scalar_type = scalar_type_of(tensor);
   const DLDataType dtype = dtype_to_dl(scalar_type);
@@ -143,8 +142,7 @@ bool refuse_not_a_tensor(const void* object, Error* error) {
 int dltensor_from_py_object_no_sync(void* py_object, DLTensor* out) noexcept {
   Error error;
   try {
-    TensorRef tensor;
-    if (DLX_LIKELY(describe(py_object, out, &tensor, &error))) return 0;
+    if (DLX_LIKELY(describe(py_object, out, &error))) return 0;
   } catch (...) {
     error.set_from_exception(ErrorKind::kBufferError);
   }
@@ -153,31 +151,26 @@ int dltensor_from_py_object_no_sync(void* py_object, DLTensor* out) noexcept {
 
 int managed_tensor_from_py_object_no_sync(void* py_object, DLManagedTensorVersioned** out) noexcept {
   free_deferred();
-  Error error;
-  try {
-    TensorRef tensor;
-    DLTensor view;
-    if (DLX_LIKELY(describe(py_object, &view, &tensor, &error))) {
-      ManagedBlock* block = make_block(storage_of(tensor), view.ndim);
-      if (DLX_LIKELY(block != nullptr)) {
-        DLTensor& target = block->managed.dl_tensor;
-        target.data = view.data;
-        target.device = view.device;
-        target.dtype = view.dtype;
-        target.byte_offset = view.byte_offset;
-        for (int32_t i = 0; i < view.ndim; ++i) {
-          target.shape[i] = view.shape[i];
-          target.strides[i] = view.strides[i];
-        }
-        *out = &block->managed;
-        return 0;
-      }
-      error.set(ErrorKind::kMemoryError, "there is no memory for a managed tensor of %d dimensions", view.ndim);
-    }
-  } catch (...) {
-    error.set_from_exception(ErrorKind::kBufferError);
+  // By the other function, so that its code is in the library once.
+  DLTensor view;
+  if (DLX_UNLIKELY(dltensor_from_py_object_no_sync(py_object, &view) != 0)) return -1;
+  ManagedBlock* block = make_block(storage_of(tensor_of(py_object)), view.ndim);
+  if (DLX_UNLIKELY(block == nullptr)) {
+    Error error;
+    error.set(ErrorKind::kMemoryError, "there is no memory for a managed tensor of %d dimensions", view.ndim);
+    return set_python_error(error);
   }
-  return set_python_error(error);
+  DLTensor& target = block->managed.dl_tensor;
+  target.data = view.data;
+  target.device = view.device;
+  target.dtype = view.dtype;
+  target.byte_offset = view.byte_offset;
+  for (int32_t i = 0; i < view.ndim; ++i) {
+    target.shape[i] = view.shape[i];
+    target.strides[i] = view.strides[i];
+  }
+  *out = &block->managed;
+  return 0;
 }
 
 }  // namespace dlx

@@ -69,7 +69,7 @@ def repair(wheel: Path, out: Path) -> Path:
         return Path(shutil.move(wheel, out / wheel.name))
     landing = wheel.parent / "repaired"
     shutil.rmtree(landing, ignore_errors=True)
-    command = [sys.executable, "-m", "auditwheel", "repair", "--exclude", "libc10*", "--exclude", "libtorch*"]
+    command = [sys.executable, "-m", "auditwheel", "repair", "-z", "9", "--exclude", "libc10*", "--exclude", "libtorch*"]
     run([*command, "-w", str(landing), str(wheel)], what="auditwheel repair", env=_reproducible())
     found = next(landing.glob("*.whl"))
     return Path(shutil.move(found, out / found.name))

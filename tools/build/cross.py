@@ -26,7 +26,7 @@ def settings(arch: str) -> Settings:
         return Settings()
     # What sysconfig.get_platform() answers, and with it the wheel's tag.
     if arch == "arm64":
-        defines = {"CMAKE_TOOLCHAIN_FILE": str(ROOT / "tools" / "macos-arm64.cmake")}
+        defines = {"CMAKE_TOOLCHAIN_FILE": str(ROOT / "tools" / "build" / "macos-arm64.cmake")}
         host = {"ZIG": str(zig.program()), **zig.environment(), "_PYTHON_HOST_PLATFORM": "macosx-11.0-arm64"}
         return Settings(defines, host)
     defines = {

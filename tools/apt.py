@@ -1,5 +1,5 @@
-"""Unpacks Debian's packages into a folder. apt itself chooses, downloads and verifies them, from the mirrors that this
-machine is set up with, but in a state folder of our own: nothing is installed."""
+"""Unpack Debian packages into a folder, without installing them. apt chooses, downloads and verifies them, from the
+mirrors that this machine is set up with; it keeps its state in a folder of our own."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pathlib import Path
 def unpack(
     packages: list[str], root: Path, *, dependencies: bool = False, settings: Mapping[str, object] | None = None
 ) -> None:
-    """Unpacks `packages` below `root`, with all that they depend on if `dependencies`.
+    """Unpack `packages` below `root`; with `dependencies`, also every package that they depend on.
 
-    `settings` are apt's own, by name, on top of those that keep its state apart; paths are relative to the state
-    folder. OSError where there is no apt, subprocess.CalledProcessError where apt or dpkg-deb fails.
+    `settings` are further options of apt, by name; relative paths in them start at the state folder. OSError where
+    there is no apt, subprocess.CalledProcessError where apt or dpkg-deb fails.
     """
     state = root / "apt"
     for folder in ("lists/partial", "archives/partial"):
         (state / folder).mkdir(parents=True)
-    apart = {
+    own_state = {
         "Dir::State::lists": state / "lists",
         "Dir::Cache": state,
         "Dir::Cache::archives": state / "archives",
         "APT::Sandbox::User": "root",
         "Debug::NoLocking": "true",
     }
-    apt = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in {**apart, **(settings or {})}.items())]
+    apt = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in {**own_state, **(settings or {})}.items())]
     _call([*apt, "update"], state)
     command = ["--download-only", "--yes", "install"] if dependencies else ["download"]
     _call([*apt, *command, *packages], state)

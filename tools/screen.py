@@ -1,4 +1,4 @@
-"""What the person at the keyboard sees while something takes its time."""
+"""What a person sees on the terminal while a long step runs."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from rich.console import Console
 
 _console = Console(stderr=True, highlight=False)
-_spinner = threading.Lock()  # there can be one
+_spinner_lock = threading.Lock()  # rich can show one spinner at a time
 
 
 @contextlib.contextmanager
 def busy(text: str) -> Iterator[None]:
-    """Show that this is going on while the block runs: a spinner on a terminal, or a plain line."""
-    if _console.is_terminal and _spinner.acquire(blocking=False):
+    """Show `text` while the block runs: with a spinner on a terminal, else as one line at the start."""
+    if _console.is_terminal and _spinner_lock.acquire(blocking=False):
         try:
             with _console.status(text):
                 yield
         finally:
-            _spinner.release()
+            _spinner_lock.release()
     else:
         print(f"{text} ...", file=_console.file, flush=True)
         yield

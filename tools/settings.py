@@ -1,4 +1,4 @@
-"""Where ./dev keeps its things, and which package indexes it asks: pip's own configuration, handed on to uv."""
+"""Where ./dev keeps its files, and the package indexes that it uses: those of pip's configuration, passed on to uv."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# pip's settings and uv's words for them. uv reads none of pip's configuration, and both must see the same packages.
+# pip's settings, and the environment variables of uv that mean the same. uv does not read pip's configuration, and both
+# must see the same packages.
 _PIP_TO_UV = {
     "find_links": "UV_FIND_LINKS",
     "index_url": "UV_DEFAULT_INDEX",
@@ -25,7 +26,7 @@ _PIP_TO_UV = {
 
 
 class ToolError(Exception):
-    """Something that the person at the keyboard can put right: what was asked, what is here, what to do."""
+    """An error that the user can fix. The text says what was asked, what is here and what to do."""
 
 
 def dev_dir() -> Path:
@@ -37,8 +38,8 @@ def dev_dir() -> Path:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file while the block runs: a second ./dev waits. The system frees it however the process ends. On
-    Windows, which has no ./dev, nobody else is there to wait for."""
+    """Hold a lock file while the block runs: a second ./dev waits. The system releases the lock even when the process
+    crashes. On Windows this locks nothing: ./dev does not run there, so no second one can."""
     if sys.platform == "win32":
         yield
         return
@@ -51,17 +52,17 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def machine() -> str:
-    """The processor as variants.toml spells it, which no two systems do alike: "x86_64" or "aarch64" on Linux, "arm64"
-    on macOS, "x64" on Windows."""
+    """This machine's processor as variants.toml spells it: "x86_64" or "aarch64" on Linux, "arm64" on macOS, "x64" on
+    Windows. The systems themselves spell them differently."""
     return {"amd64": "x64"}.get(platform.machine().lower(), platform.machine().lower())
 
 
 def tool(name: str) -> str:
     """The path of a program of the tool environment; ToolError where it is missing."""
-    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
-    if found is None:
+    path = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+    if path is None:
         raise ToolError(f"{name} is not in the tool environment {sys.prefix}: run ./dev, which sets it up")
-    return found
+    return path
 
 
 @functools.lru_cache(maxsize=1)
@@ -83,23 +84,24 @@ def _uv_settings() -> dict[str, str]:
     settings: dict[str, str] = {}
     for name, value in pip_configuration().items():
         if variable := _PIP_TO_UV.get(name):
-            # uv separates several folders or indexes by commas and spaces respectively; pip by white space.
+            # uv separates folders by commas, and indexes by spaces; pip separates both by white space.
             settings[variable] = ",".join(value.split()) if name == "find_links" else value
     if "UV_INDEX" in settings:
-        settings["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # pip's way: the best version of all indexes
+        settings["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # as pip does: take the best version of all indexes
     settings["UV_HTTP_TIMEOUT"] = "300"  # a torch wheel is most of a gigabyte
     return settings
 
 
 def uv_environment(**more: str) -> dict[str, str]:
-    """The environment for uv (and pip): the caller's, pip's configuration in uv's words, and `more` on top."""
+    """The environment for uv (and pip): pip's configuration as uv's variables, then the caller's own variables, then
+    `more`; the later ones win."""
     environment = {**_uv_settings(), **os.environ, **more}
     environment.pop("VIRTUAL_ENV", None)
     return environment
 
 
 def run(command: list[str], *, what: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> str:
-    """Run a program quietly and return what it printed; its own words come with the ToolError when it fails."""
+    """Run a program quietly and return what it printed. Where it fails, the ToolError ends with all its output."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, cwd=cwd)
     if done.returncode != 0:
         raise ToolError(
@@ -109,8 +111,8 @@ def run(command: list[str], *, what: str, env: dict[str, str] | None = None, cwd
 
 
 def print_all(paths: Iterable[Path]) -> int:
-    """The end of a module that runs as a command: prints each path once it is there, and a ToolError in place of the
-    rest; returns the exit status."""
+    """The main program of a module that makes files: print each path once it exists, and return the exit status. A
+    ToolError is printed to stderr and ends the loop."""
     try:
         for path in paths:
             print(path, flush=True)

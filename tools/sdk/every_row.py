@@ -1,8 +1,8 @@
-"""The SDK of every row of variants.toml for the machine this runs on: what comes before cibuildwheel.
+"""Download the SDK of every row of variants.toml for this machine; cibuildwheel needs them.
 
     DLX_DEV_DIR=build/dev python -m tools.sdk.every_row && SOURCE_DATE_EPOCH=... python -m cibuildwheel
 
-On x86_64 Linux the headers of ROCm lie beside them.
+On x86_64 Linux each SDK also gets the headers of a ROCm build.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from tools.sdk import fetch, rocm
 from tools.settings import ToolError, machine, print_all
 
 
-def fetch_with_rocm(release: str, arch: str, *, whole: bool = True) -> Path:
-    """The SDK's folder, downloaded where it is not there yet. ToolError where there is none for that machine, or, on
-    x86_64 Linux, where AMD's headers are not to be had: a wheel without its rocm libraries must not be published.
-    One that need not be `whole` goes without them, as stderr and CMake then say."""
+def fetch_with_rocm(release: str, arch: str, *, require_rocm: bool = True) -> Path:
+    """The SDK's folder, downloaded if it is missing, and on x86_64 Linux the ROCm headers beside it.
+
+    ToolError where there is no SDK for that machine, or where the ROCm headers cannot be made: a wheel without its rocm
+    libraries must not be published. Without `require_rocm`, missing ROCm headers are only a line on stderr; the wheel
+    then has no rocm libraries, and CMake says so too."""
     folder = fetch.fetch(release, arch)
-    if arch == "x86_64":  # ROCm has no other
+    if arch == "x86_64":  # ROCm exists for no other processor
         try:
-            rocm.make(folder / "torch")
+            rocm.make_headers(folder / "torch")
         except ToolError as error:
-            if whole:
+            if require_rocm:
                 raise
             print(f"Without the rocm backend: {error}", file=sys.stderr)
     return folder

@@ -1,15 +1,15 @@
-"""The SDK of a torch release: what compiling against it takes, read out of torch's own wheel.
+"""Download the SDK of a torch release: the files that compiling against it needs, taken from torch's own wheel.
 
     <dev dir>/sdk/2.9.1/torch/include/...          torch's headers
-    <dev dir>/sdk/2.9.1/torch/version.py, LICENSE  what it is, and its licence
+    <dev dir>/sdk/2.9.1/torch/version.py, LICENSE  torch's version and licence
     <dev dir>/sdk/2.9.1/torch/lib/libc10.so ...    link stubs, and their symbols as text (tools/sdk/stubs.py)
-    <dev dir>/sdk/2.9.1/cuda/include/...           the CUDA headers that c10/cuda asks for, with their licence
+    <dev dir>/sdk/2.9.1/cuda/include/...           the CUDA headers that c10/cuda includes, with their licence
+    <dev dir>/sdk/2.9.1/sdk.json                   the wheel it comes from, and its digest
     <dev dir>/sdk-arm64/2.9.1/...                  the same for another processor than this machine's; arm64 is macOS
-    <dev dir>/sdk/2.9.1/sdk.json                   where it comes from, and its digest
 
-Only the members needed are downloaded (about 130 MB of a 900 MB wheel; what stays on disk is under 80 MB). A fetch that
-broke off goes on where it was; a folder under its final name is complete. The digest over all files is compared with
-the one recorded in tools/sdk/sdk.sums, where there is one.
+Only the needed members are downloaded (about 130 MB of a 900 MB wheel; less than 80 MB stay on disk). A download that
+was interrupted is continued; a folder under its final name is complete. The digest over all files is compared with the
+one in tools/sdk/sdk.sums, if that release is listed there.
 
     ./dev sdk 2.9.1 [--arch aarch64] [--record]
 """
@@ -32,7 +32,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from tools.sdk import cuda, index, stubs
 from tools.settings import ToolError, dev_dir, locked, machine
 
-# uv's word for the platform that a processor, as wheel tags spell it, is one of here.
+# The processors that have SDKs, as wheel tags spell them, and uv's name for the platform of each.
 _PLATFORMS = {
     "x86_64": "x86_64-manylinux_2_28",
     "aarch64": "aarch64-manylinux_2_28",
@@ -40,29 +40,30 @@ _PLATFORMS = {
     "x64": "x86_64-pc-windows-msvc",
 }
 _SUMS = Path(__file__).with_name("sdk.sums")
-_KEEP = re.compile(r"torch/(include/.+[^/]|version\.py)|.*\.dist-info/(licenses/)?(LICENSE|NOTICE|License\.txt)")
-# Parts of torch/include that belong to third parties and that no ATen or c10 header of ours reaches.
-_DROP = re.compile(
+_NEEDED = re.compile(r"torch/(include/.+[^/]|version\.py)|.*\.dist-info/(licenses/)?(LICENSE|NOTICE|License\.txt)")
+# Headers of third parties in torch/include. No header of ATen or c10 that our code includes needs them.
+_NOT_NEEDED = re.compile(
     r"torch/include/(google|oneapi|pybind11|kineto|tensorpipe|fbgemm|dnnl|fp16|psimd|onnx|caffe2/onnx|contrib)/"
 )
 
 
 def sdk_dir(arch: str | None = None) -> Path:
-    """The folder of the SDKs for a processor: what CMake gets as DLX_TORCH_SDK_DIR."""
+    """The folder of all SDKs for a processor; CMake gets it as DLX_TORCH_SDK_DIR."""
     return dev_dir() / ("sdk" if arch in (None, machine()) else f"sdk-{arch}")
 
 
 def fetch(release: str, arch: str | None = None, *, record: bool = False) -> Path:
-    """The folder of the SDK of a torch release ("2.9.1") for a processor, downloaded where it is not there yet."""
+    """The folder of the SDK of a torch release ("2.9.1") for a processor, downloaded if it is missing. With `record`,
+    it is downloaded again and its digest is written to sdk.sums."""
     arch = arch or machine()
     if arch not in _PLATFORMS:
-        raise ToolError(f"no SDK for {arch}: there are those for {', '.join(_PLATFORMS)}")
+        raise ToolError(f"no SDK for the processor {arch}: choose one of {', '.join(_PLATFORMS)}")
     target = sdk_dir(arch) / release
     if (target / "sdk.json").exists() and not record:
         return target
     with locked(target.with_name(target.name + ".lock")):
         if (target / "sdk.json").exists() and not record:
-            return target  # another ./dev was faster
+            return target  # another ./dev downloaded it while this one waited
         return _download(release, arch, target, record)
 
 
@@ -70,24 +71,24 @@ def _download(release: str, arch: str, target: Path, record: bool) -> Path:
     part = target.with_name(target.name + ".part")
     with _progress() as progress:
         task = progress.add_task(f"SDK of torch {release} ({arch})", total=None)
-        torch = _find(f"torch==={release}", arch)  # not a local version, such as 2.13.0+cpu, that find-links may have
+        torch = _find(f"torch==={release}", arch)  # ===: not a local version such as 2.13.0+cpu, if find-links has one
         _assemble(torch, arch, part, lambda size: progress.advance(task, size))
     if arch == "aarch64" and not (part / "torch/lib/libc10_cuda.so").exists():
-        cuda.borrow(fetch(release, "x86_64"), part)
+        cuda.copy_from_other_processor(fetch(release, "x86_64"), part)
     digest = _digest(part)
-    _compare(release, arch, digest, record)
-    about = {"torch": release, "arch": arch, "wheel": torch.filename, "sha256": torch.sha256, "digest": digest}
-    (part / "sdk.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    _check_digest(release, arch, digest, record)
+    sdk = {"torch": release, "arch": arch, "wheel": torch.filename, "sha256": torch.sha256, "digest": digest}
+    (part / "sdk.json").write_text(json.dumps(sdk, indent=2) + "\n", encoding="utf-8")
     shutil.rmtree(target, ignore_errors=True)
     return part.rename(target)
 
 
 def _assemble(torch: index.Wheel, arch: str, part: Path, advance: Callable[[int], None]) -> None:
     with index.open_wheel(torch, part.parent, advance) as archive:
-        members = [m for m in archive.infolist() if _KEEP.fullmatch(m.filename) and not _DROP.match(m.filename)]
+        members = [m for m in archive.infolist() if _NEEDED.fullmatch(m.filename) and not _NOT_NEEDED.match(m.filename)]
         _extract(archive, members, part, lambda name: f"torch/{Path(name).name}" if ".dist-info/" in name else name)
-        stubs.make(archive, arch, part / "torch" / "lib")
-        if "torch/lib/libc10_cuda.so" in archive.namelist():  # the metadata is the same without it
+        stubs.write_all(archive, arch, part / "torch" / "lib")
+        if "torch/lib/libc10_cuda.so" in archive.namelist():  # a wheel without it names NVIDIA's packages too
             metadata = next(m for m in archive.namelist() if m.endswith(".dist-info/METADATA"))
             _cuda_headers(archive.read(metadata).decode(), arch, part, advance)
 
@@ -106,7 +107,8 @@ def _find(requirement: str, arch: str) -> index.Wheel:
 def _extract(
     archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo], root: Path, place: Callable[[str], str]
 ) -> None:
-    """Write the members below `root`, in the order they lie in the wheel; what an earlier try left whole stays."""
+    """Write the members below `root`, in the order they have in the wheel. A file that an earlier, interrupted download
+    has written completely is kept."""
     for member in sorted(members, key=lambda m: m.header_offset):
         target = root / place(member.filename)
         if target.exists() and zlib.crc32(target.read_bytes()) == member.CRC:
@@ -117,14 +119,15 @@ def _extract(
 
 def _digest(root: Path) -> str:
     """One SHA-256 over the names and contents of all files."""
-    total = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for file in sorted(p for p in root.rglob("*") if p.is_file() and p.name != "sdk.json"):
-        total.update(f"{file.relative_to(root).as_posix()} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
-    return total.hexdigest()
+        sha256.update(f"{file.relative_to(root).as_posix()} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return sha256.hexdigest()
 
 
-def _compare(release: str, arch: str, digest: str, record: bool) -> None:
-    """Hold the digest against tools/sdk/sdk.sums; ToolError where they differ. A release that is not listed passes."""
+def _check_digest(release: str, arch: str, digest: str, record: bool) -> None:
+    """Compare the digest with the one in tools/sdk/sdk.sums, or with `record` write it there. ToolError where the two
+    differ; a release that is not listed passes."""
     lines = _SUMS.read_text(encoding="utf-8").splitlines() if _SUMS.exists() else []
     sums = {(line.split()[0], line.split()[1]): line.split()[2] for line in lines if line and not line.startswith("#")}
     if record:
@@ -135,7 +138,8 @@ def _compare(release: str, arch: str, digest: str, record: bool) -> None:
     elif sums.get((release, arch), digest) != digest:
         raise ToolError(
             f"the SDK of torch {release} ({arch}) has the digest {digest}, tools/sdk/sdk.sums says "
-            f"{sums[release, arch]}: its wheel is not the one that was recorded"
+            f"{sums[release, arch]}: the wheel has changed. Find out why, then record the new digest: "
+            f"./dev sdk {release} --arch {arch} --record"
         )
 
 

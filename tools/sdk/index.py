@@ -1,4 +1,4 @@
-"""Find a wheel in the package index and read single files of it without downloading the rest (HTTP Range)."""
+"""Find a wheel in the package index, and read single files of it over HTTP Range requests, without the rest."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ else:
     import tomli as tomllib
 
 _NEWEST_MACOS = "26.0"
-_BLOCK = 8 << 20  # one request reads this much: a header costs no round trip of its own
+_BLOCK = 8 << 20  # bytes per request: many small headers come with one round trip
 
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel in an index: where it lies and what it must hash to."""
+    """A wheel in an index: its address and its hash."""
 
     name: str
     url: str
@@ -45,8 +45,8 @@ class Wheel:
 def find(requirement: str, *, python: str = "3.11", platform: str = "x86_64-manylinux_2_28") -> Wheel:
     """The wheel that satisfies `requirement` ("torch==2.9.1") on that Python and platform (uv's names for both).
 
-    Asks for metadata only, also for platforms other than this one. For macOS, a wheel that asks for the newest one will
-    do. ToolError where the index has no such wheel.
+    Downloads metadata only. The platform may be another than this machine's; of macOS, a wheel for any version is
+    accepted, up to the newest. ToolError where the index has no such wheel.
     """
     with tempfile.TemporaryDirectory() as folder:
         wanted = Path(folder, "wanted.txt")
@@ -60,15 +60,19 @@ def find(requirement: str, *, python: str = "3.11", platform: str = "x86_64-many
         for wheel in packages[0].get("wheels", []):
             url = wheel.get("url") or lock.parent.joinpath(wheel["path"]).resolve().as_uri()
             return Wheel(packages[0]["name"], url, wheel["hashes"]["sha256"])
-    raise ToolError(f"no wheel of {requirement} for Python {python} on {platform} in the package index")
+    raise ToolError(
+        f"no wheel of {requirement} for Python {python} on {platform} in the package index: choose another release, or "
+        "an index that has it (pip's configuration: index-url, find-links)"
+    )
 
 
-class RangeRefused(Exception):
-    """The server sends whole files only."""
+class RangeRefusedError(Exception):
+    """The server does not answer Range requests; it sends whole files only."""
 
 
 class HttpFile(io.RawIOBase):
-    """A file on a web server as a seekable binary file; each read is one Range request, retried when it breaks off."""
+    """A file on a web server as a seekable binary file. Each read is one Range request; a request that fails is tried
+    again. `advance` is called with the number of bytes that arrived."""
 
     def __init__(self, url: str, advance: Callable[[int], None]) -> None:
         self._url = url
@@ -78,7 +82,7 @@ class HttpFile(io.RawIOBase):
         head = self._session.get(url, headers={"Range": "bytes=0-0"}, timeout=60, stream=True)
         head.close()
         if head.status_code != 206:
-            raise RangeRefused(url)
+            raise RangeRefusedError(url)
         self._size = int(head.headers["Content-Range"].rpartition("/")[2])
 
     def readable(self) -> bool:
@@ -102,7 +106,8 @@ class HttpFile(io.RawIOBase):
         answer = self._session.get(self._url, headers=span, timeout=60)
         if answer.status_code != 206 or len(answer.content) != wanted:
             raise OSError(
-                f"{self._url}: asked for {wanted} bytes, got {len(answer.content)} (status {answer.status_code})"
+                f"{self._url}: requested {wanted} bytes, received {len(answer.content)} (status {answer.status_code}): "
+                "try again"
             )
         buffer[:wanted] = answer.content
         self._position += wanted
@@ -111,24 +116,27 @@ class HttpFile(io.RawIOBase):
 
 
 def session() -> requests.Session:
-    """A connection that tries again when the network stumbles."""
-    made = requests.Session()
+    """An HTTP session that repeats a request that fails."""
+    created = requests.Session()
     retry = Retry(total=5, backoff_factor=0.5, status_forcelist=(500, 502, 503, 504))
-    made.mount("https://", HTTPAdapter(max_retries=retry))
-    return made
+    created.mount("https://", HTTPAdapter(max_retries=retry))
+    return created
 
 
 def download(wheel: Wheel, folder: Path, advance: Callable[[int], None]) -> Path:
-    """The whole wheel as a file in `folder`, hash checked; goes on where an earlier try broke off."""
+    """Download the whole wheel into `folder`, check its hash, and return its path. An earlier download that was
+    interrupted is continued."""
     target, part = folder / wheel.filename, folder / (wheel.filename + ".part")
     if target.exists():
         return target
     folder.mkdir(parents=True, exist_ok=True)
-    have = part.stat().st_size if part.exists() else 0
-    headers = {"Range": f"bytes={have}-"} if have else {}
+    present = part.stat().st_size if part.exists() else 0
+    headers = {"Range": f"bytes={present}-"} if present else {}
     with session().get(wheel.url, headers=headers, timeout=60, stream=True) as answer:
         if answer.status_code not in (200, 206):
-            raise ToolError(f"{wheel.url}: the server answers {answer.status_code}")
+            raise ToolError(
+                f"{wheel.url}: the server answers with status {answer.status_code}, not the wheel: try again"
+            )
         with part.open("ab" if answer.status_code == 206 else "wb") as out:
             for block in answer.iter_content(1 << 20):
                 out.write(block)
@@ -139,20 +147,24 @@ def download(wheel: Wheel, folder: Path, advance: Callable[[int], None]) -> Path
             digest.update(block)
     if digest.hexdigest() != wheel.sha256:
         part.unlink()
-        raise ToolError(f"{wheel.filename} arrived damaged (its sha256 is not {wheel.sha256}): try again")
+        raise ToolError(
+            f"{wheel.filename}: its sha256 is {digest.hexdigest()}, the index says {wheel.sha256}. The download is "
+            "damaged and was deleted: try again"
+        )
     return part.rename(target)
 
 
 def open_wheel(wheel: Wheel, scratch: Path, advance: Callable[[int], None] = lambda size: None) -> zipfile.ZipFile:
-    """The wheel as an open zip file, read over the network as needed; downloaded whole to `scratch` if it must be."""
+    """The wheel as an open zip file. Its parts are downloaded when they are read; where the server does not allow that,
+    the whole wheel is downloaded to `scratch`."""
     if wheel.url.startswith("file:"):
         return zipfile.ZipFile(urllib.parse.unquote(urllib.parse.urlsplit(wheel.url).path))
     try:
         return zipfile.ZipFile(io.BufferedReader(HttpFile(wheel.url, advance), _BLOCK))
-    except RangeRefused:
+    except RangeRefusedError:
         return zipfile.ZipFile(download(wheel, scratch, advance))
 
 
-def requirements(metadata: str, name: str) -> list[str]:
-    """The versions that a wheel's METADATA pins package `name` to, by "Requires-Dist: NAME==VERSION" lines."""
+def pinned_versions(metadata: str, name: str) -> list[str]:
+    """The versions to which a wheel's METADATA pins the package `name`: its lines "Requires-Dist: NAME==VERSION"."""
     return re.findall(rf"^Requires-Dist: {re.escape(name)}(?:\[[^\]]*\])? ?\(?==([\w.]+)", metadata, re.MULTILINE)

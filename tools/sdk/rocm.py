@@ -1,12 +1,13 @@
-"""The headers of a ROCm build of torch, made from those of a CUDA build: PyTorch's own hipify, and AMD's hip/*.h.
+"""Make the headers of a ROCm build of torch: PyTorch's hipify translates those of a CUDA build, and AMD's hip/*.h are
+copied.
 
-    <sdk>/torch/include/c10/cuda/...             what a CUDA wheel has (tools/sdk/fetch.py)
-    <sdk>/hip/include/c10/hip/HIPStream.h ...    made of them by the release's own torch.utils.hipify
-    <sdk>/hip/include/hip/hip_runtime_api.h ...  out of a ROCm installation, or Debian's libamdhip64-dev
+    <sdk>/torch/include/c10/cuda/...             the headers of a CUDA wheel (tools/sdk/fetch.py)
+    <sdk>/hip/include/c10/hip/HIPStream.h ...    their translation by torch.utils.hipify of the same release
+    <sdk>/hip/include/hip/hip_runtime_api.h ...  copied from a ROCm installation, or from Debian's libamdhip64-dev
 
-Compile with -D__HIP_PLATFORM_AMD__ -DUSE_ROCM, and <sdk>/hip/include before torch's own includes. hipify has changed
-the names it gives: up to torch 2.10 c10::cuda becomes c10::hip, from 2.11 on it stays. So each release is turned by its
-own hipify.
+Compile with -D__HIP_PLATFORM_AMD__ -DUSE_ROCM, and with <sdk>/hip/include before torch's own includes. Each release
+needs its own hipify, because the names changed: up to torch 2.10 hipify turns c10::cuda into c10::hip, from 2.11 on it
+keeps c10::cuda.
 
     python -m tools.sdk.rocm <sdk>/torch ...
 """
@@ -27,8 +28,8 @@ from tools import apt
 from tools.sdk import index
 from tools.settings import ToolError, locked, print_all, run
 
-# Turns the headers under argv[2] with the hipify package under argv[1].
-_TURN = """
+# Translates the headers below argv[2] with the package hipify in the folder argv[1].
+_RUN_HIPIFY = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from hipify.hipify_python import hipify
@@ -39,56 +40,57 @@ hipify(project_directory=root, output_directory=root, includes=[root + "/*"], ex
 _PACKAGE = "libamdhip64-dev"
 
 
-def make(torch: Path) -> Path:
-    """The include folder of the ROCm headers for a torch package folder, made beside it where it is not there yet.
+def make_headers(torch: Path) -> Path:
+    """The include folder of the ROCm headers for a torch package folder; it lies beside that folder and is made if it
+    is missing.
 
-    ToolError where hipify, or AMD's headers, are not to be had.
+    ToolError where hipify or AMD's headers cannot be found.
     """
     torch = torch.resolve()
     target = torch.parent / "hip"
     with locked(target.with_name("hip.lock")):
         if not target.exists():
             with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-                made = Path(scratch, "hip")
-                _turned(torch, Path(scratch), made / "include" / "c10" / "hip")
-                _amd(Path(scratch), made)
-                made.rename(target)
+                unfinished = Path(scratch, "hip")
+                _translate_headers(torch, Path(scratch), unfinished / "include" / "c10" / "hip")
+                _copy_amd_headers(Path(scratch), unfinished)
+                unfinished.rename(target)
     return target / "include"
 
 
-def _turned(torch: Path, scratch: Path, target: Path) -> None:
-    """Write c10/hip, turned from c10/cuda, to `target`."""
+def _translate_headers(torch: Path, scratch: Path, target: Path) -> None:
+    """Translate c10/cuda to c10/hip, and write it to `target`."""
     cuda = torch / "include" / "c10" / "cuda"
     if not cuda.is_dir():
         raise ToolError(f"{torch} has no include/c10/cuda: give the torch folder of a CUDA build or of an SDK")
-    shutil.copytree(cuda, scratch / "turned" / "c10" / "cuda")
-    command = [sys.executable, "-c", _TURN, str(_hipify(torch, scratch)), str(scratch / "turned")]
-    run(command, what=f"turning the headers of {torch}")
-    shutil.copytree(scratch / "turned" / "c10" / "hip", target)
+    shutil.copytree(cuda, scratch / "translated" / "c10" / "cuda")
+    command = [sys.executable, "-c", _RUN_HIPIFY, str(_find_hipify(torch, scratch)), str(scratch / "translated")]
+    run(command, what=f"translating the headers of {torch} with hipify")
+    shutil.copytree(scratch / "translated" / "c10" / "hip", target)
 
 
-def _hipify(torch: Path, scratch: Path) -> Path:
-    """The folder that holds the package hipify of this torch: an SDK has it in the wheel it came from."""
+def _find_hipify(torch: Path, scratch: Path) -> Path:
+    """The folder that holds the package hipify of this torch. An SDK lacks it: it comes from the SDK's wheel."""
     if (torch / "utils" / "hipify").is_dir():
         return torch / "utils"
-    about = json.loads((torch.parent / "sdk.json").read_text(encoding="utf-8"))
-    wheel = index.find(f"torch==={about['torch']}", platform=f"{about['arch']}-manylinux_2_28")
+    sdk = json.loads((torch.parent / "sdk.json").read_text(encoding="utf-8"))
+    wheel = index.find(f"torch==={sdk['torch']}", platform=f"{sdk['arch']}-manylinux_2_28")
     with index.open_wheel(wheel, scratch) as archive:
         members = [name for name in archive.namelist() if re.fullmatch(r"torch/utils/hipify/\w+\.py", name)]
         archive.extractall(scratch, members)
     return scratch / "torch" / "utils"
 
 
-def _amd(scratch: Path, target: Path) -> None:
-    """Write AMD's include/hip, and its licence, to `target`."""
+def _copy_amd_headers(scratch: Path, target: Path) -> None:
+    """Copy AMD's include/hip to `target`, with its licence where the headers come from Debian."""
     rocm = Path(os.environ.get("ROCM_PATH", "/opt/rocm"))
     if not (rocm / "include" / "hip" / "hip_runtime_api.h").is_file():
         try:
             apt.unpack([_PACKAGE], scratch)
         except (OSError, subprocess.CalledProcessError) as error:
             raise ToolError(
-                f"hip/hip_runtime_api.h is not in ROCM_PATH (or /opt/rocm), and apt cannot bring it ({error}): "
-                f"install ROCm's HIP headers (Debian: {_PACKAGE}), and set ROCM_PATH to the folder above include/"
+                f"include/hip/hip_runtime_api.h is not below {rocm}, and apt cannot download it ({error}): install "
+                f"ROCm's HIP headers (Debian: {_PACKAGE}) and set ROCM_PATH to the folder that holds their include/"
             ) from None
         rocm = scratch / "usr"
         shutil.copy(rocm / "share" / "doc" / _PACKAGE / "copyright", target / "LICENSE.hip")
@@ -98,4 +100,4 @@ def _amd(scratch: Path, target: Path) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.sdk.rocm", description=__doc__.partition("\n")[0])
     parser.add_argument("torch", nargs="+", type=Path, help="torch package folders, as in an SDK or site-packages")
-    sys.exit(print_all(map(make, parser.parse_args().torch)))
+    sys.exit(print_all(map(make_headers, parser.parse_args().torch)))

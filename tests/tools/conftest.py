@@ -1,5 +1,5 @@
-"""What the tests of the tools share: a good wheel to spoil, and how the audit is asked what it finds; a checkout to
-edit, and an edit."""
+"""Fixtures for the tests of the tools: a good wheel, which a test damages; the audit of it; and a copy of the checkout,
+which a test edits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tools.audit.sdk_symbols import Sdks
 from tools.audit.wheel import read
 from tools.settings import ROOT
 
-IMAGINARY = """
+IMAGINARY_ROW = """
 [[row]]
 torch = "2.99"
 cxx11_abi = true
@@ -37,37 +37,39 @@ def sdks(tmp_path_factory: pytest.TempPathFactory) -> Sdks:
 
 @pytest.fixture
 def members() -> dict[str, bytes]:
-    """Of a good wheel; a test spoils them."""
+    """The members of a good wheel. A test changes them before it calls the audit."""
     return synthetic.good()
 
 
 @pytest.fixture
-def look(sdks: Sdks, tmp_path: Path) -> Callable[..., list[Finding]]:
-    """Packs the members and gives back what the audit says. Keywords: `platform` and `tag` of the wheel; `whole`."""
+def run_audit(sdks: Sdks, tmp_path: Path) -> Callable[..., list[Finding]]:
+    """A function that packs members as a wheel and returns the audit's findings. Its keywords: `platform` and `tag` of
+    the wheel; `whole`."""
 
-    def audited(members: dict[str, bytes], whole: bool = False, **tags: Any) -> list[Finding]:
+    def pack_and_audit(members: dict[str, bytes], whole: bool = False, **tags: Any) -> list[Finding]:
         return audit(read(synthetic.pack(tmp_path, members, **tags)), sdks, whole=whole)
 
-    return audited
+    return pack_and_audit
 
 
 @pytest.fixture
-def found(look: Callable[..., list[Finding]]) -> Callable[..., dict[str, str]]:
-    """As `look`, without notes: the words of each check that found something, its findings joined."""
+def audit_problems(run_audit: Callable[..., list[Finding]]) -> Callable[..., dict[str, str]]:
+    """As `run_audit`, but without notes, and by check: a line of text for each problem that the check found."""
 
-    def words(members: dict[str, bytes], **how: Any) -> dict[str, str]:
-        said: dict[str, str] = {}
-        for finding in look(members, **how):
+    def by_check(members: dict[str, bytes], **keywords: Any) -> dict[str, str]:
+        problems: dict[str, str] = {}
+        for finding in run_audit(members, **keywords):
             if not finding.note:
-                said[finding.check] = f"{said.get(finding.check, '')}{finding.where}: {finding.text}\n"
-        return said
+                problems[finding.check] = f"{problems.get(finding.check, '')}{finding.where}: {finding.text}\n"
+        return problems
 
-    return words
+    return by_check
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of what variants.toml is read by and of what is made from it, but for tools/, which take it by path."""
+    """A copy of the files that read variants.toml and of the pages generated from it. tools/ is not copied: its
+    functions get the copy's path."""
     root = tmp_path / "checkout"
     for name in ("cmake", "docs", "python"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("_lib", "__pycache__"))
@@ -77,8 +79,8 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def imaginary(checkout: Path) -> Path:
-    """A checkout in which variants.toml has a row more, for torch 2.99, and nothing else is changed."""
+def with_imaginary_row(checkout: Path) -> Path:
+    """A copy of the checkout whose variants.toml has one more row, for torch 2.99; nothing else is changed."""
     with (checkout / "variants.toml").open("a", encoding="utf-8") as toml:
-        toml.write(IMAGINARY)
+        toml.write(IMAGINARY_ROW)
     return checkout

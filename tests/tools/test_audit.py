@@ -1,4 +1,4 @@
-"""The audit as a command: a good wheel passes, what is no wheel is said in one line, and what is printed."""
+"""The audit as a command: a good wheel passes, another file is refused in one line, and the output is right."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from tools.settings import ToolError
 
 
 @pytest.mark.parametrize("processor", ["x86_64", "aarch64"])
-def test_a_good_wheel_passes(processor: str, look: Callable[..., list[Finding]]) -> None:
-    findings = look(synthetic.good(processor), platform=f"manylinux_2_28_{processor}")
+def test_a_good_wheel_passes(processor: str, run_audit: Callable[..., list[Finding]]) -> None:
+    findings = run_audit(synthetic.good(processor), platform=f"manylinux_2_28_{processor}")
     assert [finding for finding in findings if not finding.note] == []
     notes = {"complete"} if processor == "x86_64" else {"complete", "torch_symbols"}  # aarch64's torch has no CUDA
     assert {finding.check for finding in findings} == notes
 
 
-def test_a_wheel_before_auditwheel_is_noted(members: dict[str, bytes], look: Callable[..., list[Finding]]) -> None:
-    findings = look(members, platform="linux_x86_64")
+def test_a_wheel_before_auditwheel_is_noted(members: dict[str, bytes], run_audit: Callable[..., list[Finding]]) -> None:
+    findings = run_audit(members, platform="linux_x86_64")
     assert [(f.check, f.note) for f in findings if f.check == "tag"] == [("tag", True)]
     assert all(finding.note for finding in findings)
 
 
-class TestNoWheel:
+class TestFilesThatAreNoWheels:
     @staticmethod
-    def refused(path: Path) -> str:
+    def message(path: Path) -> str:
         with pytest.raises(ToolError) as error:
             read(path)
         assert "\n" not in str(error.value)
@@ -41,30 +41,30 @@ class TestNoWheel:
         return str(error.value)
 
     def test_missing(self, tmp_path: Path) -> None:
-        assert "no such file" in self.refused(tmp_path / "dlx_torch_ext-0.1.0-py3-none-any.whl")
+        assert "no such file" in self.message(tmp_path / "dlx_torch_ext-0.1.0-py3-none-any.whl")
 
     @pytest.mark.parametrize("name", ["libdlx_torch_cpu.so", "dlx_torch_ext-0.1.0.tar.gz", "dlx_torch_ext-0.1.0.whl"])
     def test_another_kind_of_file(self, name: str, tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"")
-        assert "not the name of a wheel" in self.refused(tmp_path / name)
+        assert "not named like a wheel" in self.message(tmp_path / name)
 
-    def test_of_another_project(self, tmp_path: Path) -> None:
+    def test_a_wheel_of_another_project(self, tmp_path: Path) -> None:
         path = tmp_path / "torch-2.9.1-py3-none-any.whl"
         path.write_bytes(b"")
-        assert "a wheel of torch" in self.refused(path)
+        assert "a wheel of torch" in self.message(path)
 
     @pytest.mark.parametrize("rest", [0, 100, -200])
     def test_cut_short(self, rest: int, members: dict[str, bytes], tmp_path: Path) -> None:
         path = synthetic.pack(tmp_path, members)
         path.write_bytes(path.read_bytes()[:rest])
-        assert "not a wheel that can be read" in self.refused(path)
+        assert "cannot be read as a wheel" in self.message(path)
 
     def test_damaged_inside(self, members: dict[str, bytes], tmp_path: Path) -> None:
         path = synthetic.pack(tmp_path, members)
         data = bytearray(path.read_bytes())
         data[5000] ^= 0xFF
         path.write_bytes(bytes(data))
-        assert "not a wheel that can be read" in self.refused(path)
+        assert "cannot be read as a wheel" in self.message(path)
 
 
 class TestCommand:
@@ -85,14 +85,14 @@ class TestCommand:
         capsys: pytest.CaptureFixture[str],
     ) -> None:
         assert run(synthetic.pack(tmp_path, members)) == 0
-        words = capsys.readouterr().out
-        assert "all of it holds" in words
-        assert "torch2_9_cxx11/libdlx_torch_cuda.so" in words
+        printed = capsys.readouterr().out
+        assert "no problem found" in printed
+        assert "torch2_9_cxx11/libdlx_torch_cuda.so" in printed
         members["torch/__init__.py"] = b""
         assert run(synthetic.pack(tmp_path, members)) == 1
-        words = capsys.readouterr().out
-        assert "FINDING top_level: torch/__init__.py: does not belong" in words
-        assert "1 finding" in words
+        printed = capsys.readouterr().out
+        assert "PROBLEM top_level: torch/__init__.py: is not in dlx_torch_ext*" in printed
+        assert "1 problem found" in printed
 
     def test_json(
         self,

@@ -1,4 +1,5 @@
-"""A wheel spoilt as a package: each check of the archive, of the manifest and of variants.toml finds its own."""
+"""Wheels with one defect in the archive or the manifest, or one that disagrees with variants.toml: the right check
+reports it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import pytest
 from tests.tools import synthetic
 from tests.tools.synthetic import INFO, LIB, entry
 
-Found = Callable[..., dict[str, str]]
+AuditProblems = Callable[..., dict[str, str]]
 MANIFEST = f"{LIB}/manifest.json"
 CPU = f"{LIB}/torch2_9_cxx11/libdlx_torch_cpu.so"
 
@@ -23,137 +24,150 @@ def entries(members: dict[str, bytes]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("platform", ["manylinux_2_34_x86_64", "musllinux_1_2_x86_64", "any", "win32"])
-def test_a_platform_that_is_too_new_or_none_of_ours(platform: str, members: dict[str, bytes], found: Found) -> None:
-    assert platform in found(members, platform=platform)["tag"]
+def test_a_platform_that_is_too_new_or_has_no_wheels(
+    platform: str, members: dict[str, bytes], audit_problems: AuditProblems
+) -> None:
+    assert platform in audit_problems(members, platform=platform)["tag"]
 
 
 @pytest.mark.parametrize("platform", ["manylinux2014_x86_64", "manylinux_2_17_x86_64.manylinux2014_x86_64"])
-def test_an_older_manylinux_serves(platform: str, members: dict[str, bytes], found: Found) -> None:
-    tags = "".join(f"Tag: py3-none-{one}\n" for one in platform.split("."))
+def test_an_older_manylinux_passes(platform: str, members: dict[str, bytes], audit_problems: AuditProblems) -> None:
+    tags = "".join(f"Tag: py3-none-{name}\n" for name in platform.split("."))
     members[f"{INFO}/WHEEL"] = f"Root-Is-Purelib: false\n{tags}".encode()
-    assert found(members, platform=platform) == {}
+    assert audit_problems(members, platform=platform) == {}
 
 
-def test_a_tag_of_one_cpython(members: dict[str, bytes], found: Found) -> None:
-    assert "cp311-cp311" in found(members, tag="cp311-cp311")["tag"]
+def test_a_tag_of_one_cpython(members: dict[str, bytes], audit_problems: AuditProblems) -> None:
+    assert "cp311-cp311" in audit_problems(members, tag="cp311-cp311")["tag"]
 
 
-def test_a_tag_that_the_file_name_does_not_have(members: dict[str, bytes], found: Found) -> None:
+def test_a_tag_that_the_file_name_does_not_have(members: dict[str, bytes], audit_problems: AuditProblems) -> None:
     members[f"{INFO}/WHEEL"] = b"Root-Is-Purelib: true\nTag: py3-none-any\n"
-    words = found(members)["tag"]
-    assert "Tag is py3-none-any" in words
-    assert "Root-Is-Purelib" in words
+    text = audit_problems(members)["tag"]
+    assert "Tag is py3-none-any" in text
+    assert "Root-Is-Purelib" in text
 
 
 @pytest.mark.parametrize(
     "name", ["torch/__init__.py", "LICENSE", "other-1.0.dist-info/METADATA", "dlx_torch_ext/../evil.py"]
 )
-def test_what_does_not_belong(name: str, members: dict[str, bytes], found: Found) -> None:
+def test_a_file_outside_the_folders_of_the_package(
+    name: str, members: dict[str, bytes], audit_problems: AuditProblems
+) -> None:
     members[name] = b"x"
-    said = found(members)
-    assert set(said) == {"top_level"}
-    assert name in said["top_level"]
+    problems = audit_problems(members)
+    assert set(problems) == {"top_level"}
+    assert name in problems["top_level"]
 
 
-def test_a_wheel_that_is_too_large(members: dict[str, bytes], found: Found) -> None:
+def test_a_wheel_that_is_too_large(members: dict[str, bytes], audit_problems: AuditProblems) -> None:
     members["dlx_torch_ext/_ballast"] = os.urandom(1_500_000)
-    assert set(found(members)) == {"wheel_size"}
+    assert set(audit_problems(members)) == {"wheel_size"}
 
 
 @pytest.mark.parametrize(
     "name", [f"{INFO}/licenses/LICENSE", f"{INFO}/licenses/NOTICE", "dlx_torch_ext/include/dlpack/LICENSE"]
 )
-def test_a_licence_that_is_missing_or_empty(name: str, members: dict[str, bytes], found: Found) -> None:
+def test_a_licence_that_is_missing_or_empty(
+    name: str, members: dict[str, bytes], audit_problems: AuditProblems
+) -> None:
     members[name] = b" \n"
-    assert name in found(members)["licences"]
+    assert name in audit_problems(members)["licences"]
     del members[name]
-    assert set(found(members)) == {"licences"}
+    assert set(audit_problems(members)) == {"licences"}
 
 
-def test_a_record_of_other_files(members: dict[str, bytes], found: Found) -> None:
+def test_a_record_of_other_files(members: dict[str, bytes], audit_problems: AuditProblems) -> None:
     whole = {f"{INFO}/WHEEL": b"Root-Is-Purelib: false\nTag: py3-none-manylinux_2_28_x86_64\n", **members}
     record = synthetic.record({**whole, "dlx_torch_ext/gone.py": b""})
     other = {"dlx_torch_ext/__init__.py": b"changed", "dlx_torch_ext/new.py": b"", f"{INFO}/RECORD": record}
-    said = found({**whole, **other})
-    assert set(said) == {"record"}
-    for words in ("__init__.py: is not the file", "new.py: is not in RECORD", "gone.py: is in RECORD and not"):
-        assert words in said["record"]
+    problems = audit_problems({**whole, **other})
+    assert set(problems) == {"record"}
+    for text in ("__init__.py: has another digest", "new.py: is not in RECORD", "gone.py: is in RECORD but not"):
+        assert text in problems["record"]
 
 
-def test_a_record_that_is_none(members: dict[str, bytes], found: Found) -> None:
+def test_a_record_that_cannot_be_read(members: dict[str, bytes], audit_problems: AuditProblems) -> None:
     members[f"{INFO}/RECORD"] = b"what,is\n\xff\n"
-    assert "no (name, digest, size)" in found(members)["record"]
+    assert "not (name, digest, size)" in audit_problems(members)["record"]
 
 
 class TestManifest:
-    def test_missing(self, members: dict[str, bytes], found: Found) -> None:
+    def test_missing(self, members: dict[str, bytes], audit_problems: AuditProblems) -> None:
         del members[MANIFEST]
-        assert "there is none" in found(members)["manifest"]
+        assert "is missing" in audit_problems(members)["manifest"]
 
     @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"schema": 7}'])
-    def test_unusable(self, content: bytes, members: dict[str, bytes], found: Found) -> None:
+    def test_unusable(self, content: bytes, members: dict[str, bytes], audit_problems: AuditProblems) -> None:
         members[MANIFEST] = content
-        assert "cannot be used" in found(members)["manifest"]
+        assert "cannot be used" in audit_problems(members)["manifest"]
 
-    def test_a_file_that_is_not_there(self, members: dict[str, bytes], found: Found) -> None:
+    def test_a_file_that_the_wheel_lacks(self, members: dict[str, bytes], audit_problems: AuditProblems) -> None:
         del members[CPU]
-        assert found(members)["manifest"] == f"{CPU}: is in the manifest and not in the wheel\n"
+        assert audit_problems(members)["manifest"] == f"{CPU}: is in the manifest but not in the wheel\n"
 
-    def test_a_library_that_it_does_not_name(self, members: dict[str, bytes], found: Found) -> None:
-        members[MANIFEST] = synthetic.manifest([it for it in entries(members) if it["backend"] != "rocm"])
-        said = found(members)
-        assert set(said) == {"manifest"}
-        assert "torch2_9_cxx11/libdlx_torch_rocm.so: is in the wheel and not in the manifest" in said["manifest"]
+    def test_a_library_that_it_does_not_list(self, members: dict[str, bytes], audit_problems: AuditProblems) -> None:
+        members[MANIFEST] = synthetic.manifest([e for e in entries(members) if e["backend"] != "rocm"])
+        problems = audit_problems(members)
+        assert set(problems) == {"manifest"}
+        assert "torch2_9_cxx11/libdlx_torch_rocm.so: is in the wheel but not in the manifest" in problems["manifest"]
 
-    def test_a_library_named_twice(self, members: dict[str, bytes], found: Found) -> None:
+    def test_a_library_listed_twice(self, members: dict[str, bytes], audit_problems: AuditProblems) -> None:
         members[MANIFEST] = synthetic.manifest([*entries(members), entry("2.9", True, "cpu")])
-        assert found(members) == {"manifest": f"{CPU}: is in the manifest more than once\n"}
+        assert audit_problems(members) == {"manifest": f"{CPU}: is in the manifest more than once\n"}
 
-    def test_of_another_version_or_platform(self, members: dict[str, bytes], found: Found) -> None:
+    def test_of_another_version_or_platform(self, members: dict[str, bytes], audit_problems: AuditProblems) -> None:
         members[MANIFEST] = synthetic.manifest(entries(members), "linux-aarch64", "0.2.0")
-        said = found(members)
-        assert "of version 0.2.0" in said["manifest"]
-        assert "for linux-aarch64" in said["manifest"]
+        problems = audit_problems(members)
+        assert "for version 0.2.0" in problems["manifest"]
+        assert "for linux-aarch64" in problems["manifest"]
 
-    def test_without_libraries(self, members: dict[str, bytes], found: Found) -> None:
+    def test_without_libraries(self, members: dict[str, bytes], audit_problems: AuditProblems) -> None:
         left = {name: data for name, data in members.items() if not name.endswith(".so")}
-        assert found({**left, MANIFEST: synthetic.manifest([])}) == {"manifest": ": holds no library at all\n"}
+        assert audit_problems({**left, MANIFEST: synthetic.manifest([])}) == {
+            "manifest": ": the wheel contains no library\n"
+        }
 
 
 class TestVariantsToml:
     @pytest.mark.parametrize(
-        ("torch", "cxx11", "backend"), [("3.0", True, "cpu"), ("2.9", False, "cpu"), ("2.9", True, "xpu")]
+        ("torch", "cxx11_abi", "backend"), [("3.0", True, "cpu"), ("2.9", False, "cpu"), ("2.9", True, "xpu")]
     )
-    def test_what_it_does_not_have(
-        self, torch: str, cxx11: bool, backend: str, members: dict[str, bytes], found: Found
+    def test_a_variant_that_it_does_not_have(
+        self, torch: str, cxx11_abi: bool, backend: str, members: dict[str, bytes], audit_problems: AuditProblems
     ) -> None:
-        more = entry(torch, cxx11, backend)
-        members[f"{LIB}/{more['file']}"] = synthetic.library(needs=(), asks=())
-        members[MANIFEST] = synthetic.manifest([*entries(members), more])
-        assert f"variants.toml has no {more['row']} with {backend}" in found(members)["variants_toml"]
+        added = entry(torch, cxx11_abi, backend)
+        members[f"{LIB}/{added['file']}"] = synthetic.library(needs=(), undefined=())
+        members[MANIFEST] = synthetic.manifest([*entries(members), added])
+        assert (
+            f"variants.toml has no row {added['row']} with the backend {backend}"
+            in audit_problems(members)["variants_toml"]
+        )
 
-    def test_a_backend_of_another_platform(self, found: Found) -> None:
+    def test_a_backend_of_another_platform(self, audit_problems: AuditProblems) -> None:
         members = synthetic.good("aarch64")
-        more = entry("2.9", True, "rocm")
-        members[f"{LIB}/{more['file']}"] = synthetic.library(processor="aarch64")
-        members[MANIFEST] = synthetic.manifest([*entries(members), more], "linux-aarch64")
-        said = found(members, platform="manylinux_2_28_aarch64")
-        assert "does not build rocm for linux-aarch64" in said["variants_toml"]
+        added = entry("2.9", True, "rocm")
+        members[f"{LIB}/{added['file']}"] = synthetic.library(processor="aarch64")
+        members[MANIFEST] = synthetic.manifest([*entries(members), added], "linux-aarch64")
+        problems = audit_problems(members, platform="manylinux_2_28_aarch64")
+        assert "does not build rocm for linux-aarch64" in problems["variants_toml"]
 
-    def test_whom_a_row_serves(self, members: dict[str, bytes], found: Found) -> None:
-        changed = [{**it, "serves": "prefer"} if it["file"].endswith("_rocm.so") else it for it in entries(members)]
+    def test_another_serves_than_in_variants_toml(
+        self, members: dict[str, bytes], audit_problems: AuditProblems
+    ) -> None:
+        changed = [{**e, "serves": "prefer"} if e["file"].endswith("_rocm.so") else e for e in entries(members)]
         members[MANIFEST] = synthetic.manifest(changed)
-        assert set(found(members)) == {"variants_toml"}
+        assert set(audit_problems(members)) == {"variants_toml"}
 
-    def test_a_wheel_that_lacks_rows(self, members: dict[str, bytes], found: Found) -> None:
-        assert found(members) == {}
-        said = found(members, whole=True)
-        assert set(said) == {"complete"}
-        assert "torch2_4_cxx98/cpu" in said["complete"]
+    def test_a_wheel_that_lacks_rows(self, members: dict[str, bytes], audit_problems: AuditProblems) -> None:
+        assert audit_problems(members) == {}
+        problems = audit_problems(members, whole=True)
+        assert set(problems) == {"complete"}
+        assert "torch2_4_cxx98/cpu" in problems["complete"]
 
 
-def test_a_library_that_the_resolver_never_takes(members: dict[str, bytes], found: Found) -> None:
-    more = entry("2.3", True, "cpu")  # older than every torch that is served
-    members[f"{LIB}/{more['file']}"] = synthetic.library(needs=(), asks=())
-    members[MANIFEST] = synthetic.manifest([*entries(members), more])
-    assert "torch2.3-cxx11-cpu should serve" in found(members)["reachable"]
+def test_a_library_that_the_resolver_never_takes(members: dict[str, bytes], audit_problems: AuditProblems) -> None:
+    added = entry("2.3", True, "cpu")  # older than every torch that we support
+    members[f"{LIB}/{added['file']}"] = synthetic.library(needs=(), undefined=())
+    members[MANIFEST] = synthetic.manifest([*entries(members), added])
+    assert "instead of torch2.3-cxx11-cpu" in audit_problems(members)["reachable"]

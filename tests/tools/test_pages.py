@@ -19,7 +19,7 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relati
 
 
 def too_long(text: str) -> list[str]:
-    """Lines that do not fit; a table's row and a link's target cannot be wrapped."""
+    """The lines that are too long, without rows of tables and definitions of links: those cannot be wrapped."""
     return [line for line in text.splitlines() if len(line) > WIDTH and not re.match(r"\||\[\w+\]: ", line)]
 
 
@@ -28,7 +28,7 @@ def without_code(text: str) -> str:
 
 
 def anchors(text: str) -> set[str]:
-    """What GitHub calls the headings of a page: lower case, words joined by hyphens."""
+    """The anchors that GitHub makes from the headings of a page: lower case, words joined by hyphens."""
     titles = re.findall(r"^#+ (.+)$", without_code(text), re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -37,10 +37,11 @@ def targets(text: str) -> list[tuple[str, str]]:
     return re.findall(r"\]\(([^)\s]+)\)|^\[\w+\]: (\S+)$", without_code(text), re.M)
 
 
-def broken_links(page: Path, text: str, here: str) -> Iterator[str]:
-    """Links into this repository, relative or by its address `here`, that lead to no file or to no heading."""
+def broken_links(page: Path, text: str, repository: str) -> Iterator[str]:
+    """Links into this repository that lead to no file or to no heading. `repository` is its address: links may be
+    relative or begin with it."""
     for relative, absolute in targets(text):
-        link = (relative or absolute).removeprefix(f"{here}/blob/main/")
+        link = (relative or absolute).removeprefix(f"{repository}/blob/main/")
         if "://" in link:
             continue
         start = page.parent if relative == link else ROOT
@@ -51,12 +52,13 @@ def broken_links(page: Path, text: str, here: str) -> Iterator[str]:
 
 
 def quoted(text: str) -> list[str]:
-    """The messages of a page: a heading that is one piece of code, and such a first cell of a table's row."""
+    """The messages that a page quotes: each heading, and each first cell of a table's row, that is a piece of code and
+    nothing else."""
     return re.findall(r"^(?:### |\| )`([^`]+)`(?=$| \|)", text, re.M)
 
 
 def messages() -> set[str]:
-    """Every text in the sources of the package and the libraries, with "..." for what is put in at run time."""
+    """Every string in the sources of the package and the libraries, with "..." for the parts inserted at run time."""
     texts = set()
     for file in (ROOT / "python").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -65,8 +67,8 @@ def messages() -> set[str]:
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 texts.add(node.value)
     for file in (ROOT / "cpp" / "src").rglob("*.[ch]*"):
-        for found in re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', file.read_text(encoding="utf-8")):
-            literal = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', found))
+        for strings in re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', file.read_text(encoding="utf-8")):
+            literal = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', strings))
             texts.add(re.sub(r"%[.\d]*(?:ll)?[sdux]", "...", literal))
     return {re.sub(r"\.{3,}", "...", text) for text in texts}
 
@@ -76,15 +78,15 @@ def test_lines_are_short(page: Path) -> None:
     assert too_long(page.read_text(encoding="utf-8")) == []
 
 
-def test_a_long_line_is_found_and_a_row_of_a_table_is_none() -> None:
+def test_a_long_line_is_found_and_a_row_of_a_table_is_not() -> None:
     long = "word " * 25
     assert too_long(f"{long}\n| {long} |\n[there]: {long}\nshort\n") == [long]
 
 
 @every_page
 def test_links_lead_somewhere(page: Path) -> None:
-    here = re.findall(r'^Source = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)
-    assert list(broken_links(page, page.read_text(encoding="utf-8"), *here)) == []
+    repository = re.findall(r'^Source = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)
+    assert list(broken_links(page, page.read_text(encoding="utf-8"), *repository)) == []
 
 
 def test_a_link_to_nothing_is_found() -> None:
@@ -98,13 +100,13 @@ def test_every_page_of_the_docs_is_in_their_index() -> None:
     assert {page for page in pages if f"]({page})" not in index} == set()
 
 
-def test_the_messages_quoted_are_those_of_the_sources() -> None:
-    said = messages()
-    known = quoted(TROUBLESHOOTING.read_text(encoding="utf-8"))
-    assert len(known) > 50
-    assert [message for message in known if not any(message in text for text in said)] == []
+def test_the_quoted_messages_are_in_the_sources() -> None:
+    texts = messages()
+    quotes = quoted(TROUBLESHOOTING.read_text(encoding="utf-8"))
+    assert len(quotes) > 50
+    assert [quote for quote in quotes if not any(quote in text for text in texts)] == []
 
 
-def test_a_message_is_a_heading_or_begins_a_row() -> None:
+def test_a_quoted_message_is_a_heading_or_begins_a_row() -> None:
     text = "### `one thing`\n\n| `another` | `not this` |\n|---|---|\n\n### `no` heading of code\n\n`nor this`\n"
     assert quoted(text) == ["one thing", "another"]

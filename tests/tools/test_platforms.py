@@ -1,4 +1,5 @@
-"""What each platform has: what CMake is told by cmake/variants.py, and what audit and tables go by."""
+"""cmake/variants.py, which CMake runs, and tools.matrix, which the audit and the tables use, agree on the backends of
+each platform."""
 
 from __future__ import annotations
 
@@ -20,13 +21,12 @@ PLATFORMS = {
 
 
 def libraries(platform: str) -> set[tuple[str, str]]:
-    """(row, backend) of every library, as CMake is told."""
+    """The (row, backend) pairs of all libraries, as variants.py prints them for CMake."""
     command = [sys.executable, str(ROOT / "cmake" / "variants.py"), "cmake", *PLATFORMS[platform]]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
-    told = json.loads(said)
-    assert told["platform"] == platform
-    found = {row["name"]: row["backends"] for row in told["rows"]} | {matrix.OVERLAY: told["overlays"]}
-    return {(row, backend) for row, backends in found.items() for backend in backends}
+    printed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout)
+    assert printed["platform"] == platform
+    backends = {row["name"]: row["backends"] for row in printed["rows"]} | {matrix.OVERLAY: printed["overlays"]}
+    return {(row, backend) for row, names in backends.items() for backend in names}
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -34,11 +34,11 @@ def test_both_have_the_same(platform: str) -> None:
     assert libraries(platform) == set(matrix.read().files(platform))
 
 
-def test_every_platform_is_one_of_these() -> None:
+def test_these_are_all_platforms() -> None:
     assert set(matrix.read().platforms) == set(PLATFORMS)
 
 
 @pytest.mark.parametrize("platform", ["macos-arm64", "windows-x64"])
 def test_only_libstdcxx_has_two_abis_and_only_linux_has_accelerators(platform: str) -> None:
-    new = {name for name, row in matrix.read().rows.items() if row.cxx11_abi}
-    assert libraries(platform) == {(row, "cpu") for row in new}
+    newer_abi = {name for name, row in matrix.read().rows.items() if row.cxx11_abi}
+    assert libraries(platform) == {(row, "cpu") for row in newer_abi}

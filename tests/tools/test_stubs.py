@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools import other_systems
-from tests.tools.other_systems import CXX, HAVE, SYSTEM, stub
+from tests.tools.other_systems import CXX, EXPORTED, SYSTEM, stub
 from tools.audit import macho
 from tools.sdk import stubs
 from tools.settings import ToolError
@@ -33,7 +33,7 @@ class TestMacos:
         """The stubs of a torch whose libraries export `<library>_exports`, and use the system's symbols CXX and
         SYSTEM."""
         libraries = {
-            f"lib{name}.dylib": other_systems.library("macos", asks=(CXX, SYSTEM), exports=(f"{name}_exports",))
+            f"lib{name}.dylib": other_systems.library("macos", undefined=(CXX, SYSTEM), exports=(f"{name}_exports",))
             for name in LIBRARIES
         }
         with wheel(tmp_path, libraries) as archive:
@@ -47,7 +47,7 @@ class TestMacos:
     def test_a_linker_binds_to_the_real_libraries(self, lib: Path) -> None:
         tbds = tuple(str(lib / f"lib{name}.tbd") for name in ("c10", "torch_python", "c++"))
         linked = other_systems.library(
-            "macos", asks=("c10_exports", "torch_python_exports", CXX), needs=tbds, bare=True
+            "macos", undefined=("c10_exports", "torch_python_exports", CXX), needs=tbds, unlinked=True
         )
         bound = {symbol.name: symbol.library for symbol in macho.read(linked).undefined}
         assert bound == {
@@ -58,10 +58,12 @@ class TestMacos:
 
 
 def test_for_windows_the_import_libraries_are_copied(tmp_path: Path) -> None:
-    libraries = {f"{name}.lib": Path(stub("windows", f"{name}.dll", *HAVE[name])).read_bytes() for name in LIBRARIES}
+    libraries = {
+        f"{name}.lib": Path(stub("windows", f"{name}.dll", *EXPORTED[name])).read_bytes() for name in LIBRARIES
+    }
     with wheel(tmp_path, libraries) as archive:
         stubs.write_all(archive, "x64", tmp_path / "lib")
-    assert set(HAVE["c10"]) <= set(symbols(tmp_path / "lib", "c10"))
+    assert set(EXPORTED["c10"]) <= set(symbols(tmp_path / "lib", "c10"))
     assert not [name for name in symbols(tmp_path / "lib", "c10") if name.startswith("__imp_")]
     assert (tmp_path / "lib" / "torch_cpu.lib").read_bytes() == libraries["torch_cpu.lib"]
 

@@ -22,7 +22,9 @@ extern "C" bool is_on(const char* value, bool otherwise) {
 @pytest.fixture(scope="module")
 def library() -> ctypes.CDLL:
     source = compiled.scratch() / "settings.cc"
-    header = (ROOT / "cpp" / "src" / "settings.h").read_text()  # in the file, by which a compiled library is known
+    header = (
+        ROOT / "cpp" / "src" / "settings.h"
+    ).read_text()  # copied in: compiled.library notices changes of this file only
     source.write_text(header + DRIVER)
     library = ctypes.CDLL(str(compiled.library(source, "-std=c++17")))
     library.is_on.argtypes, library.is_on.restype = [ctypes.c_char_p, ctypes.c_bool], ctypes.c_bool

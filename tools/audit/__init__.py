@@ -1,4 +1,4 @@
-"""Look a wheel over before anybody installs it: ./dev audit. Nothing of it is run, so any processor's will do."""
+"""Check a wheel before anybody installs it: ./dev audit. No code of the wheel runs, so it may be for any processor."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHECKS: tuple[Check, ...] = (
     library_checks.needed,
     library_checks.search_path,
     library_checks.exports,
-    library_checks.ceilings,
+    library_checks.symbol_versions,
     library_checks.stable_abi,
     library_checks.unused_symbols,
     library_checks.build_paths,
@@ -40,10 +40,10 @@ CHECKS: tuple[Check, ...] = (
 
 
 def audit(wheel: Wheel, sdks: Sdks, *, whole: bool = False) -> list[Finding]:
-    """Every check's findings. With `whole`, a library of variants.toml that is missing is one too, and not a note."""
-    findings = [replace(found, check=check.__name__) for check in CHECKS for found in check(wheel)]
+    """The findings of all checks. With `whole`, the check `complete` gives a problem instead of a note."""
+    findings = [replace(finding, check=check.__name__) for check in CHECKS for finding in check(wheel)]
     for check in (torch_checks.torch_symbols, torch_checks.system_symbols):
-        findings += [replace(found, check=check.__name__) for found in check(wheel, sdks)]
+        findings += [replace(finding, check=check.__name__) for finding in check(wheel, sdks)]
     return [replace(f, note=False) if whole and f.check == "complete" else f for f in findings]
 
 
@@ -56,6 +56,6 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _sdk_folder(release: str, processor: str) -> Path:
-    from tools.sdk import fetch  # here, for the network is asked only where an SDK is not on this machine
+    from tools.sdk import fetch  # here: only the command, not the audit itself, downloads SDKs
 
     return fetch.fetch(release, processor) / "torch"

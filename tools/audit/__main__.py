@@ -1,4 +1,4 @@
-"""The audit where ./dev does not run: python -m tools.audit WHEEL ... The wheels are to be released, so whole ones."""
+"""The audit without ./dev: python -m tools.audit WHEEL ... Its callers release the wheels, so each must be complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a library asks of others and offers them, in the same words for ELF, Mach-O and PE."""
+"""What a library needs from other libraries and what it exports, in one form for ELF, Mach-O and PE."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Owner = Literal["torch", "python", "system"]
 
 @dataclass(frozen=True)
 class Undefined:
-    """A symbol that a library leaves to others, as the compiler spells it. `owner`: who has to have it; what neither
-    CPython nor the system has, torch has to. `used`: some code or data of the library refers to it.
+    """A symbol that a library uses and another one has to define, spelled as the compiler does. `owner`: who has to
+    define it, which is torch if neither CPython nor the system does. `used`: code or data of the library refers to it.
 
-    `library` is the one that it is bound to, and empty where any that is loaded will do: ELF binds nothing but
-    versioned symbols, whose version `node` names ("GLIBC_2.14").
+    `library`: the library that has to define it; empty where any loaded library may. In an ELF file only versioned
+    symbols name a library, and `node` is their version ("GLIBC_2.14").
     """
 
     name: str
@@ -27,8 +27,8 @@ class Undefined:
 
 @dataclass(frozen=True)
 class Binary:
-    """One library. `versions`: the (library, node) pairs that ELF's loader will insist on. `macos`: the oldest macOS
-    that a Mach-O file is for. `signed`: as macOS wants it on arm64."""
+    """One library. `versions`: the (library, node) pairs that ELF's loader requires. `macos`: the oldest macOS that a
+    Mach-O file is for. `signed`: whether it has the code signature that macOS requires on arm64."""
 
     processor: str
     needed: tuple[str, ...]
@@ -39,14 +39,14 @@ class Binary:
     macos: tuple[int, ...] = ()
     signed: bool = True
 
-    def of(self, owner: Owner) -> tuple[Undefined, ...]:
+    def undefined_of(self, owner: Owner) -> tuple[Undefined, ...]:
         return tuple(symbol for symbol in self.undefined if symbol.owner == owner)
 
 
-def text(name: str | bytes) -> str:
-    """A name as lief gives it, which is bytes where it is no UTF-8."""
+def decoded(name: str | bytes) -> str:
+    """A name that lief has read, as str: lief gives bytes where it is not UTF-8."""
     return name if isinstance(name, str) else name.decode(errors="replace")
 
 
-def of_python(name: str) -> bool:
+def is_python_symbol(name: str) -> bool:
     return name.startswith(("Py", "_Py"))

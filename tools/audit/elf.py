@@ -1,4 +1,4 @@
-"""Reads a library for Linux, from its bytes: nothing of it is loaded."""
+"""Read a library for Linux from its bytes, without loading it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 
-from tools.audit.binary import Binary, Owner, Undefined, of_python
+from tools.audit.binary import Binary, Owner, Undefined, is_python_symbol
 
-# Of the compiler's start files: weak, and nobody has to have them.
+# From the compiler's start files. They are weak: no library has to define them.
 _TOOLCHAIN = ("__gmon_start__", "_ITM_registerTMCloneTable", "_ITM_deregisterTMCloneTable", "__cxa_finalize")
 _PROCESSORS = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}
 
 
 def read(data: bytes) -> Binary:
-    """The library in these bytes; ValueError says why they are none, in one line."""
+    """The library in these bytes. ValueError, in one line, where they are not a library for Linux."""
     if not data.startswith(b"\x7fELF"):
         raise ValueError("not an ELF file")
     try:
         return _read(ELFFile(io.BytesIO(data)))
-    except Exception as error:  # a damaged file makes pyelftools raise whatever comes
+    except Exception as error:  # pyelftools raises many kinds of errors for a damaged file
         raise ValueError(f"damaged: {type(error).__name__} {error}".splitlines()[0]) from None
 
 
@@ -66,7 +66,7 @@ def _read(elf: Any) -> Binary:
 
 
 def _owner(name: str, node: str) -> Owner:
-    """Of what a library may leave undefined, only the system's has versions."""
+    """Who has to define an undefined symbol. Among these symbols only the system's have a version node."""
     if node:
         return "system"
-    return "python" if of_python(name) else "torch"
+    return "python" if is_python_symbol(name) else "torch"

@@ -1,4 +1,4 @@
-"""What a check has to say."""
+"""The result of a check."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or a `note` about something that is not. `where` is a file of the wheel, "" for the
-    wheel itself; `check` is the name of the function that found it, filled in by whoever ran it."""
+    """A problem of the wheel or, if `note`, a remark about something that is allowed. `where` is a file of the wheel,
+    or "" for the whole wheel. `check` is the name of the check; audit() fills it in."""
 
     where: str
     text: str

@@ -1,4 +1,4 @@
-"""The audit's words: a table of libraries and a line per finding, or JSON."""
+"""Print the result of an audit: a table of libraries and a line per finding, or JSON."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ def as_table(audited: Audited) -> None:
     for wheel, findings in audited:
         table = Table(title=f"{wheel.path.name}, {wheel.size / 1e6:.2f} MB, {len(wheel.libraries)} libraries")
         table.add_column("library", no_wrap=True)
-        limit = wheel.system.library_bytes
-        for column in ("bytes", f"of {limit // 1024} KB", "findings"):
+        limit = wheel.system.max_library_bytes
+        for column in ("bytes", f"of {limit // 1024} KB", "problems"):
             table.add_column(column, justify="right", no_wrap=True)
         for library in wheel.libraries:
             size = len(library.data)
-            here = len([f for f in findings if f.where == library.member and not f.note])
-            shown = f"[red]{here}[/]" if here else "[green]0[/]"
+            count = len([f for f in findings if f.where == library.member and not f.note])
+            shown = f"[red]{count}[/]" if count else "[green]0[/]"
             table.add_row(library.member.removeprefix(f"{LIB}/"), str(size), f"{size / limit:.0%}", shown)
         console.print(table)
         for finding in findings:
-            word = "note   " if finding.note else "FINDING"
+            kind = "note   " if finding.note else "PROBLEM"
             where = f"{finding.where.removeprefix(f'{LIB}/')}: " if finding.where else ""
-            console.print(f"{word} {finding.check}: {where}{finding.text}", markup=False, soft_wrap=True)
-        bad = sum(not finding.note for finding in findings)
-        verdict = f"{bad} findings" if bad != 1 else "1 finding"
-        console.print(f"{wheel.path.name}: {verdict if bad else 'all of it holds'}", markup=False, soft_wrap=True)
+            console.print(f"{kind} {finding.check}: {where}{finding.text}", markup=False, soft_wrap=True)
+        problems = sum(not finding.note for finding in findings)
+        verdict = f"{problems} {'problem' if problems == 1 else 'problems'} found" if problems else "no problem found"
+        console.print(f"{wheel.path.name}: {verdict}", markup=False, soft_wrap=True)
 
 
 def as_json(audited: Audited) -> None:

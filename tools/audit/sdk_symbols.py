@@ -1,4 +1,4 @@
-"""What the real libraries of a torch release export, out of its SDK (tools/sdk/fetch.py)."""
+"""The symbols that the libraries of a torch release export, read from its SDK (tools/sdk/fetch.py)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Folder = Callable[[str, str], Path]  # (release, processor) -> the torch folder 
 
 @dataclass(frozen=True)
 class Exports:
-    """The symbols of one library of torch. `elsewhere` is set where this processor's torch has no such library, and the
-    symbols are those of the same release for another."""
+    """The symbols of one library of torch. `other_processor` is set where the torch for this processor has no such
+    library; then the symbols are those of the same release for that other processor."""
 
     symbols: frozenset[str]
-    elsewhere: str = ""
+    other_processor: str = ""
 
     @functools.cached_property
     def without_abi(self) -> frozenset[str]:
-        """The names of which there are two, one for each C++ ABI, spelled alike."""
-        both = (s for s in self.symbols if "cxx11" in s or "Ss" in s or "Sb" in s)
-        return frozenset(names.without_abi(s) for s in both)
+        """The names that depend on the C++ ABI, spelled so that they are the same for both."""
+        abi_names = (s for s in self.symbols if "cxx11" in s or "Ss" in s or "Sb" in s)
+        return frozenset(names.without_abi(s) for s in abi_names)
 
     @functools.cached_property
     def demangled(self) -> frozenset[str]:
@@ -32,28 +32,28 @@ class Exports:
 
 
 class Sdks:
-    """The SDKs of torch's releases; each is read once."""
+    """The SDKs of torch's releases. Each list of symbols is read once."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
-        self._read: dict[tuple[str, str, str], Exports | None] = {}
+        self._cache: dict[tuple[str, str, str], Exports | None] = {}
 
     def exports(self, release: str, processor: str, library: str) -> Exports | None:
-        """What `library` ("c10") exports in this release; None where no wheel of it has the library. For macOS there
-        are also those of the system that torch needs ("c++").
+        """The exports of `library` ("c10") in this release; None where no wheel of that release has it. For macOS the
+        system's libraries that torch uses ("c++") are here too, with the symbols that torch uses.
 
-        torch's wheels for aarch64 have been without CUDA for long. The names of C++ functions are made of types alone,
-        and are the same on both processors, so there the other's library stands in.
+        Many of torch's wheels for aarch64 have no CUDA. There the library for x86_64 is used: the name of a C++
+        function contains only types, and so is the same on both processors.
         """
         for other in (processor, "x86_64") if processor == "aarch64" else (processor,):
-            found = self._one(release, other, library)
-            if found is not None:
-                return found if other == processor else Exports(found.symbols, other)
+            exports = self._read_list(release, other, library)
+            if exports is not None:
+                return exports if other == processor else Exports(exports.symbols, other)
         return None
 
-    def _one(self, release: str, processor: str, library: str) -> Exports | None:
+    def _read_list(self, release: str, processor: str, library: str) -> Exports | None:
         key = (release, processor, library)
-        if key not in self._read:
-            listed = self._folder(release, processor) / "lib" / f"lib{library}.symbols"
-            self._read[key] = Exports(frozenset(listed.read_text().split())) if listed.is_file() else None
-        return self._read[key]
+        if key not in self._cache:
+            file = self._folder(release, processor) / "lib" / f"lib{library}.symbols"
+            self._cache[key] = Exports(frozenset(file.read_text().split())) if file.is_file() else None
+        return self._cache[key]

@@ -1,17 +1,14 @@
-"""A wheel as the audit sees it: its tags, its members, its manifest and its libraries, all read, nothing unpacked or
-loaded."""
+"""Read a wheel for the audit: its tags, members, manifest and libraries. Nothing is unpacked to disk or loaded."""
 
 from __future__ import annotations
 
 import functools
-import json
 import re
 import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
@@ -22,7 +19,7 @@ from tools.settings import ToolError
 
 LIB = "dlx_torch_ext/_lib"
 _SUFFIXES = (".so", ".dylib", ".dll")
-# The end of a platform tag, and the word that the manifest has for the same.
+# Platform tags. The group `processor` is spelled as in the manifest.
 _LINUX = re.compile(
     r"(?P<kind>manylinux_(?P<major>\d+)_(?P<minor>\d+)|manylinux(1|2010|2014)|linux)_(?P<processor>\w+)"
 )
@@ -31,8 +28,8 @@ _MACOS = re.compile(r"macosx_(?P<major>\d+)_(?P<minor>\d+)_(?P<processor>arm64|x
 
 @dataclass(frozen=True)
 class Library:
-    """A library of the wheel. `row` and `backend` are what its path claims; `binary` is None, and `problem` says why,
-    where it cannot be read as one."""
+    """A library of the wheel. `row` and `backend` are taken from its path. Where the file cannot be read as a library,
+    `binary` is None and `problem` says why."""
 
     member: str
     data: bytes
@@ -50,7 +47,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Wheel:
-    """`members` maps the name of every file in the wheel to its bytes. `size` is the wheel's own."""
+    """A wheel. `members` maps the name of each file in it to its bytes; `size` is the size of the wheel's file."""
 
     path: Path
     size: int
@@ -64,12 +61,12 @@ class Wheel:
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """The platform tags: one, or several for the same machine."""
+        """The platform tags: one, or several that mean the same system and processor."""
         return tuple(sorted({tag.split("-")[2] for tag in self.tags}))
 
     @property
     def platform(self) -> str:
-        """The platform in the manifest's words, by the tag: "linux-x86_64"; "" where it is none of ours."""
+        """The platform of the tag, spelled as in the manifest ("linux-x86_64"); "" for one that has no wheels."""
         for tag in self.platforms:
             if linux := _LINUX.fullmatch(tag):
                 return f"linux-{linux['processor']}"
@@ -79,7 +76,7 @@ class Wheel:
 
     @property
     def system(self) -> Platform:
-        """What holds on its platform; Linux's where that is none of ours."""
+        """The description of its platform; Linux's for a platform that has no wheels."""
         return platforms.of(self.platform)
 
     @functools.cached_property
@@ -92,32 +89,23 @@ class Wheel:
 
     @property
     def binaries(self) -> Iterator[tuple[Library, Binary]]:
-        """The libraries that can be read, with what is in them."""
+        """The libraries that can be read, each with its contents."""
         return ((library, library.binary) for library in self.libraries if library.binary is not None)
-
-    @functools.cached_property
-    def manifest(self) -> dict[str, Any] | None:
-        """The manifest as it was written; None where there is none that is a JSON object."""
-        try:
-            found = json.loads(self.members.get(f"{LIB}/manifest.json", b""))
-        except ValueError:
-            return None
-        return found if isinstance(found, dict) else None
 
 
 def glibc_of(platform: str) -> tuple[int, int] | None:
-    """The glibc that a platform tag promises to be enough; None for linux_<processor>, which promises nothing."""
-    found = _LINUX.fullmatch(platform)
-    if found is None or found["kind"] == "linux":
+    """The oldest glibc that a platform tag says the wheel runs with; None for linux_<processor>, which says nothing."""
+    match = _LINUX.fullmatch(platform)
+    if match is None or match["kind"] == "linux":
         return None
     old = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
-    return old.get(found["kind"]) or (int(found["major"]), int(found["minor"]))
+    return old.get(match["kind"]) or (int(match["major"]), int(match["minor"]))
 
 
 def macos_of(platform: str) -> tuple[int, int] | None:
-    """The macOS that a platform tag promises to be enough."""
-    found = _MACOS.fullmatch(platform)
-    return (int(found["major"]), int(found["minor"])) if found else None
+    """The oldest macOS that a platform tag says the wheel runs on; None for another system's tag."""
+    match = _MACOS.fullmatch(platform)
+    return (int(match["major"]), int(match["minor"])) if match else None
 
 
 def _library(member: str, data: bytes, system: Platform) -> Library:
@@ -128,18 +116,20 @@ def _library(member: str, data: bytes, system: Platform) -> Library:
 
 
 def read(path: Path) -> Wheel:
-    """The wheel at `path`; ToolError, in one line, where that is no wheel of this project."""
+    """The wheel at `path`. ToolError, in one line, where the file is not a wheel of this project."""
     if not path.is_file():
-        raise ToolError(f"{path}: no such file. Build a wheel first: ./dev wheel")
+        raise ToolError(f"{path}: no such file. Build the wheel first: ./dev wheel")
     try:
         name, version, _, tags = parse_wheel_filename(path.name)
     except InvalidWheelFilename:
-        raise ToolError(f"{path}: not the name of a wheel, which is name-version-python-abi-platform.whl") from None
+        raise ToolError(
+            f"{path}: not named like a wheel (name-version-python-abi-platform.whl). Give a wheel"
+        ) from None
     if name != "dlx-torch-ext":
-        raise ToolError(f"{path}: a wheel of {name}, and the audit knows those of dlx-torch-ext")
+        raise ToolError(f"{path}: a wheel of {name}. The audit checks only wheels of dlx-torch-ext: give one of those")
     try:
         with zipfile.ZipFile(path) as archive:
             members = {info.filename: archive.read(info) for info in archive.infolist() if not info.is_dir()}
     except (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ToolError(f"{path}: not a wheel that can be read: {error}") from None
+        raise ToolError(f"{path}: cannot be read as a wheel: {error}. Build it again: ./dev wheel") from None
     return Wheel(path, path.stat().st_size, str(version), tuple(sorted(map(str, tags))), members)

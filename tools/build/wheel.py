@@ -28,7 +28,7 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
     """
     known, arch = matrix.read().rows, arch or machine()
     if unknown := [name for name in names if name not in known]:
-        raise ToolError(f"no row {', '.join(unknown)} in variants.toml: choose from {', '.join(known)}")
+        raise ToolError(f"no row {', '.join(unknown)} in declared.toml: choose from {', '.join(known)}")
     cross_settings = cross.settings(arch)
     for release in dict.fromkeys(known[name].sdk for name in names):
         every_row.fetch_with_rocm(release, arch, require_rocm=False)
@@ -90,9 +90,9 @@ def build_dir(kind: str, arch: str) -> Path:
 
 def _rows_for(arch: str) -> list[str]:
     """The rows that have a library for a processor."""
-    variants = matrix.read()
+    declared = matrix.read()
     files = [
-        file for platform in variants.platforms if platform.endswith(f"-{arch}") for file in variants.files(platform)
+        file for platform in declared.platforms if platform.endswith(f"-{arch}") for file in declared.files(platform)
     ]
     return list(dict.fromkeys(row for row, _ in files if row != matrix.OVERLAY))
 

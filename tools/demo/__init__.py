@@ -1,4 +1,4 @@
-"""Show what the package does on torch 2.9.1: verdict, speed and streams, without it and with it: ./dev demo."""
+"""Show what the package changes on torch 2.9.1: the doctor's verdict, the speed and the streams: ./dev demo."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tools.demo import cost, streams, verdict
 from tools.settings import dev_dir, locked
 from tools.testing import environments, plan
 from tools.testing.environments import Environment
-from tools.testing.run import HERE
+from tools.testing.run import THIS_PYTHON
 
 TORCH, ROW = "2.9.1", "torch2_9_cxx11"
 
 
 def main(options: argparse.Namespace) -> int:
-    with locked(dev_dir() / "demo.lock"):  # its environments are made anew
+    with locked(dev_dir() / "demo.lock"):  # a second demo would delete the environments of this one
         return _demo(Console(highlight=False))
 
 
@@ -35,16 +35,16 @@ def _demo(console: Console) -> int:
         *cost.show(console, {cost.NONE: bare, cost.PEER: peer, cost.OURS: ours}),
         *streams.show(console, ours),
     ]
-    failed = [result.claim for result in results if not result.held]
+    problems = [result.problem for result in results if not result.passed]
     console.print()
-    print("All of it held." if not failed else f"Did not hold: {'; '.join(failed)}.")
-    return 1 if failed else 0
+    print("Everything is as expected." if not problems else f"Not as expected: {'; '.join(problems)}.")
+    return 1 if problems else 0
 
 
 def _environment(name: str) -> Environment:
-    """An environment of its own for each way to run, made anew: nothing of an earlier demo is in it."""
-    python = environments.python_for(TORCH, HERE)
+    """A new environment for one part of the demo; one that an earlier demo has left is deleted."""
+    python = environments.python_for(TORCH, THIS_PYTHON)
     for old in (dev_dir() / "envs").glob(f"demo-{name}-*"):
         if old.is_dir():
             shutil.rmtree(old)
-    return environments.make(python, TORCH, plan.TVM_FFI, purpose=f"demo-{name}")
+    return environments.get_or_create(python, TORCH, plan.TVM_FFI, purpose=f"demo-{name}")

@@ -1,4 +1,5 @@
-"""What a call of a tvm-ffi function costs with tensors of torch: without a table, with the peer's, with ours."""
+"""Measure how long a call of a tvm-ffi function with tensors of torch takes: without a table, with the table of
+torch-c-dlpack-ext, and with ours."""
 
 from __future__ import annotations
 
@@ -22,11 +23,11 @@ _CALLS = ("nop(x, y, z)", "echo(x)")
 
 
 def show(console: Console, ways: dict[str, Environment]) -> Iterator[Result]:
-    """Measure every way (NONE, PEER, OURS) in a process of its own.
+    """Measure each of the three ways (NONE, PEER, OURS) in its own process.
 
-    The processes take turns, so that what slows the machine down slows down all of them.
+    The processes take turns, so that other load on the machine slows down all of them alike.
     """
-    with busy("Measuring what a call costs"):
+    with busy("Measuring the time of a call"):
         workers = {name: _start(environment, table=name != NONE) for name, environment in ways.items()}
         best: dict[str, list[float]] = {name: [float("inf")] * len(_CALLS) for name in ways}
         for _ in range(_ROUNDS):
@@ -43,16 +44,16 @@ def show(console: Console, ways: dict[str, Environment]) -> Iterator[Result]:
     for name, times in best.items():
         cells = [cell for ns, peer in zip(times, best[PEER]) for cell in (f"{ns:.0f} ns", f"{ns / peer:.2f}")]
         table.add_row(name, *cells)
-    console.print(f"\n[bold]The cost of a call through tvm-ffi[/], and its ratio to {PEER}", soft_wrap=True)
+    console.print(f"\n[bold]The time of a call through tvm-ffi[/], and its ratio to {PEER}", soft_wrap=True)
     console.print(table)
     for name in ways:
         for call, ns, our in zip(_CALLS, best[name], ours):
             if name != OURS:
-                yield Result(f"{call} with {name} takes {ns:.0f} ns, with ours {our:.0f}", our < ns)
+                yield Result(f"{call} takes {our:.0f} ns with {OURS}, and {ns:.0f} ns with {name}", our < ns)
 
 
 def _start(environment: Environment, *, table: bool) -> subprocess.Popen[str]:
-    # Without a table, tvm-ffi must not compile or load an addon of its own.
+    # Else tvm-ffi compiles or loads an addon of its own where there is no table.
     more = {} if table else {"TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"}
     command = [str(environment.python), str(_WORKER), "table" if table else "none"]
     pipe = subprocess.PIPE
@@ -69,5 +70,7 @@ def _measure(name: str, worker: subprocess.Popen[str]) -> list[float]:
         times: list[float] = json.loads(worker.stdout.readline())
     except (OSError, ValueError):
         status = worker.wait()
-        raise ToolError(f"the process that measures {name} ended (exit status {status}); its words are above") from None
+        raise ToolError(
+            f"the process that measures {name} ended with exit status {status}; its own error is above"
+        ) from None
     return times

@@ -1,4 +1,5 @@
-"""Run by the demo in an environment of its own: for each line on stdin, what the calls cost, in ns, as JSON."""
+"""For each line on stdin, print the times of the calls in ns, as JSON. tools/demo/cost.py runs this file in one of the
+demo's environments."""
 
 import json
 import sys
@@ -14,7 +15,8 @@ CALLS = 10_000
 def main() -> None:
     has_table = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
     if has_table != (sys.argv[1] == "table"):
-        sys.exit(f"expected {sys.argv[1]}, but torch.Tensor has {'a' if has_table else 'no'} table")
+        wanted, found = ("no", "a") if has_table else ("a", "no")
+        sys.exit(f"{wanted} table is expected on torch.Tensor, and there is {found} table")
     x, y, z = (torch.ones(4, 4) for _ in range(3))
     names = {"x": x, "y": y, "z": z, "nop": tvm_ffi.testing.nop, "echo": tvm_ffi.testing.echo}
     timers = [timeit.Timer(call, globals=names) for call in ("nop(x, y, z)", "echo(x)")]

@@ -1,4 +1,4 @@
-"""What a part of the demo claims, and whether it held."""
+"""The result of one check of the demo."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Result:
-    """One claim, in the words that the closing line uses when it did not hold."""
+    """Whether one thing is as expected. If not `passed`, the demo's last line contains `problem`."""
 
-    claim: str
-    held: bool
+    problem: str
+    passed: bool

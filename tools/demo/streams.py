@@ -1,4 +1,4 @@
-"""The stream that a C++ function called through tvm-ffi sees, next to the one that torch says is current."""
+"""Compare the current stream that a C++ function, called through tvm-ffi, sees with the one that torch reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tools.testing.environments import Environment
 
 
 class Answer(TypedDict):
-    """One question put to torch and to C++: streams as addresses."""
+    """The current stream at one point of the program, by torch and by C++, as addresses."""
 
     device: str
     where: str
@@ -33,7 +33,7 @@ _WORKER = Path(__file__).with_name("streams_worker.py")
 
 
 def show(console: Console, ours: Environment) -> Iterator[Result]:
-    """Ask on each of two devices, in a process each; real devices where there are, else simulated ones."""
+    """Compare on each of two devices, each in its own process. The devices are simulated if this machine has no GPU."""
     real = environments.real_devices()
     kind = "real devices" if real else "simulated devices: no GPU is on this machine"
     table = Table()
@@ -42,24 +42,27 @@ def show(console: Console, ours: Environment) -> Iterator[Result]:
     rows: list[Answer] = []
     with busy("Compiling a C++ function and calling it"):
         for device in range(min(real, 2) or 2):
-            rows += _ask(ours, device)
+            rows += _run_worker(ours, device)
     for row in rows:
         equal = row["torch"] == row["seen"]
         table.add_row(row["device"], row["where"], hex(row["torch"]), hex(row["seen"]), "same" if equal else "DIFFERS")
-        yield Result(f"{row['where']} on {row['device']} C++ sees {hex(row['seen'])}, not {hex(row['torch'])}", equal)
+        seen, expected = hex(row["seen"]), hex(row["torch"])
+        problem = f"{row['where']} the block on {row['device']}, C++ sees the stream {seen}, torch has {expected}"
+        yield Result(problem, equal)
     console.print(f"\n[bold]The current stream[/] ({kind})", soft_wrap=True)
     console.print(table)
     for outside, inside in zip(rows[::2], rows[1::2]):
         different = outside["torch"] != inside["torch"] and inside["torch"] != 0
-        yield Result(f"torch's stream on {inside['device']} did not change inside the block", different)
+        yield Result(f"torch has the same stream inside and outside the block on {inside['device']}", different)
 
 
-def _ask(ours: Environment, device: int) -> list[Answer]:
+def _run_worker(ours: Environment, device: int) -> list[Answer]:
     variables = ours.variables(TVM_FFI_CACHE_DIR=str(dev_dir() / "tvm-ffi"))
     variables["PATH"] += os.pathsep + str(Path(sys.executable).parent)  # ninja, which tvm-ffi compiles with
     command = [str(ours.python), str(_WORKER), str(device)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables, cwd=ours.folder)
     if done.returncode != 0:
-        raise ToolError(f"asking for the stream on device {device} failed:\n{done.stdout}{done.stderr}".rstrip())
+        output = f"{done.stdout}{done.stderr}".rstrip()
+        raise ToolError(f"{_WORKER.name} failed on device {device}; its output:\n{output}")
     answers: list[Answer] = json.loads(done.stdout.splitlines()[-1])
     return answers

@@ -1,4 +1,5 @@
-"""Run by the demo in an environment of its own: the stream inside and outside of a block, for torch and for C++."""
+"""Print the current stream outside and inside a stream block, by torch and by C++, as JSON. tools/demo/streams.py runs
+this file in the demo's environment."""
 
 import json
 import sys
@@ -21,13 +22,13 @@ def main() -> None:
     side = torch.cuda.Stream(device=index)
     answers = []
 
-    def ask(where: str) -> None:
+    def compare(where: str) -> None:
         current = torch.cuda.current_stream(index).cuda_stream
         answers.append({"device": f"cuda:{index}", "where": where, "torch": current, "seen": stream_of(x)})
 
-    ask("outside")
+    compare("outside")
     with torch.cuda.stream(side):
-        ask("inside")
+        compare("inside")
     print(json.dumps(answers))
 
 

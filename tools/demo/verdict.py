@@ -1,4 +1,4 @@
-"""The doctor's verdict in a process without our wheel, and in one with it."""
+"""Show the doctor's verdict without our wheel and with it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,16 @@ def show(console: Console, bare: Environment, ours: Environment) -> Iterator[Res
     ):
         command = [str(environment.python), "-m", "dlx_torch_ext", "doctor", "--json"]
         variables = environment.variables(**source)
-        where = environment.folder  # not the checkout, whose sources must not be found
+        where = environment.folder  # not the checkout: Python would import its sources
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables, cwd=where)
         try:
             report = json.loads(done.stdout)
         except ValueError:
-            raise ToolError(f"the doctor gave no report:\n{done.stdout}{done.stderr}") from None
+            output = f"{done.stdout}{done.stderr}".rstrip()
+            raise ToolError(
+                f"`dlx-torch doctor --json` {name} the wheel printed no JSON; its output:\n{output}"
+            ) from None
         console.print(f"  {name:<8} {report['verdict']}", markup=False, soft_wrap=True)
         provider = report["status"]["provider"]
-        yield Result(f"the doctor says {provider!r} {name} the wheel, not {wanted!r}", provider == wanted)
+        problem = f"{name} the wheel, the doctor says that the provider is {provider!r}; expected is {wanted!r}"
+        yield Result(problem, provider == wanted)

@@ -1,8 +1,8 @@
-"""Make the tables of the docs again: ./dev docs.
+"""Update the generated tables of the docs: ./dev docs.
 
-Those of tools/docs/generated.py come from variants.toml. That of docs/ascend.md comes from what runs here: what a
-consumer is told the current stream is, by torch's own table and by ours, for torch releases with their torch_npu
-on a simulated CANN with two devices.
+tools/docs/generated.py makes its tables from variants.toml. The table of docs/ascend.md comes from programs that run
+here: for several torch releases with their torch_npu, on a simulated CANN with two devices, it shows which current
+stream a consumer gets from torch's own table and from ours, and whether an import through them is right.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tools.screen import busy
 from tools.settings import ROOT, ToolError, dev_dir
 from tools.testing import environments, plan
 from tools.testing.environments import Environment
-from tools.testing.run import HERE, Session
+from tools.testing.run import THIS_PYTHON, Session
 
 PAGE = ROOT / "docs" / "ascend.md"
 COLUMNS = ["torch", "torch_npu", "torch's own stream", "ours", "torch's own import", "ours"]
@@ -41,7 +41,7 @@ def main(options: argparse.Namespace) -> int:
     rows = []
     for session in sorted(pairs, key=lambda s: [int(part) for part in (s.torch or "0").split(".")]):
         rows.append(_row(session, built))
-    table = Table(title="The current stream on Ascend, as a consumer is told (simulated CANN)")
+    table = Table(title="The current stream and imports on Ascend, as a consumer sees them (simulated CANN)")
     for column in COLUMNS:
         table.add_column(column)
     for row in rows:
@@ -53,19 +53,19 @@ def main(options: argparse.Namespace) -> int:
 def _row(session: Session, built: Path) -> list[str]:
     assert session.torch
     npu = next(extra for extra in session.extras if extra.startswith("torch_npu==")).partition("==")[2]
-    python = environments.python_for(session.torch, HERE)
-    environment = environments.make(python, session.torch, *session.extras)
-    with environment.used_alone(), busy(f"torch {session.torch}, torch_npu {npu}"):
+    python = environments.python_for(session.torch, THIS_PYTHON)
+    environment = environments.get_or_create(python, session.torch, *session.extras)
+    with environment.locked_for_use(), busy(f"torch {session.torch}, torch_npu {npu}"):
         environment.install_wheel(built)
         answers = [
-            _ask(environment, question, **settings)
+            _run_worker(environment, question, **settings)
             for question in ("stream", "import")
             for settings in ({"DLX_TORCH_DISABLE": "1"}, {})
         ]
     return [session.torch, npu, *answers]
 
 
-def _ask(environment: Environment, question: str, **settings: str) -> str:
+def _run_worker(environment: Environment, question: str, **settings: str) -> str:
     command = [str(environment.python), str(_WORKER), question]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=environment.variables(**settings), cwd=ROOT
@@ -73,16 +73,17 @@ def _ask(environment: Environment, question: str, **settings: str) -> str:
     if done.returncode < 0:
         return signal.Signals(-done.returncode).name
     if done.returncode > 0:
-        raise ToolError(f"asking in {environment.folder.name} failed:\n{done.stdout}{done.stderr}".rstrip())
+        output = f"{done.stdout}{done.stderr}".rstrip()
+        raise ToolError(f"{_WORKER.name} {question} failed in {environment.folder.name}; its output:\n{output}")
     answer: str = json.loads(done.stdout.splitlines()[-1])
     return answer
 
 
 def _write(rows: list[list[str]], *, check: bool) -> bool:
-    """Put the rows into the page; with `check`, only say whether they are there already."""
+    """Write the rows to the page. With `check`, only return whether the page has them already."""
     text = PAGE.read_text(encoding="utf-8")
-    made = generated.put(text, "ascend", [COLUMNS, *rows])
+    updated = generated.replace_table(text, "ascend", [COLUMNS, *rows])
     if check:
-        return made == text
-    PAGE.write_text(made, encoding="utf-8")
+        return updated == text
+    PAGE.write_text(updated, encoding="utf-8")
     return True

@@ -1,12 +1,12 @@
-"""The parts of README.md and docs/ that are made from variants.toml, between markers that name them:
+"""Generate the tables of README.md and docs/ that come from variants.toml. They stand between markers with their name:
 
     <!-- NAME: made by ./dev docs ... -->
     ...
     <!-- end -->
 
-./dev docs and ./dev lint --fix write them, ./dev lint fails where they say something else. As a command, the check:
+./dev docs and ./dev lint --fix write the tables; ./dev lint fails where a page has another one. The check alone:
 
-python -m tools.docs.generated
+    python -m tools.docs.generated
 """
 
 from __future__ import annotations
@@ -28,34 +28,40 @@ PAGES: dict[str, dict[str, Callable[[Matrix], Table]]] = {
 
 
 def write(root: Path = ROOT) -> None:
-    """Make every part again."""
-    for page, text in _made(root):
+    """Update every table in the pages."""
+    for page, text in _updated_pages(root):
         page.write_text(text, encoding="utf-8")
 
 
-def stale(root: Path = ROOT) -> list[str]:
-    """The pages that say something else than variants.toml."""
-    return [page.relative_to(root).as_posix() for page, text in _made(root) if page.read_text(encoding="utf-8") != text]
+def outdated(root: Path = ROOT) -> list[str]:
+    """The pages with a table that differs from variants.toml."""
+    return [
+        page.relative_to(root).as_posix()
+        for page, text in _updated_pages(root)
+        if page.read_text(encoding="utf-8") != text
+    ]
 
 
-def put(page: str, name: str, table: Table) -> str:
-    """The text of a page with the table between the markers of that name; ToolError where they are not there once."""
+def replace_table(page: str, name: str, table: Table) -> str:
+    """The text of a page with this table between the markers of that name. ToolError where the page does not have the
+    markers once."""
     titles, *rows = table
     lines = [f"| {' | '.join(row)} |" for row in (titles, ["---"] * len(titles), *rows)]
     markers = re.compile(rf"(<!-- {name}: made by \./dev docs.*-->\n)(?:(?!<!-- ).*\n)*(<!-- end -->)")
-    made, count = markers.subn(lambda found: "\n".join([found[1] + lines[0], *lines[1:], found[2]]), page)
+    text, count = markers.subn(lambda match: "\n".join([match[1] + lines[0], *lines[1:], match[2]]), page)
     if count != 1:
-        raise ToolError(f"the markers `<!-- {name}: made by ./dev docs -->` and `<!-- end -->` are there {count} times")
-    return made
+        both = f"`<!-- {name}: made by ./dev docs -->` and `<!-- end -->`"
+        raise ToolError(f"the markers {both} must be there once; they are there {count} times")
+    return text
 
 
-def _made(root: Path) -> Iterator[tuple[Path, str]]:
+def _updated_pages(root: Path) -> Iterator[tuple[Path, str]]:
     matrix = read(root / "variants.toml")
-    for name, parts in PAGES.items():
+    for name, tables in PAGES.items():
         text = (root / name).read_text(encoding="utf-8")
         try:
-            for part, make in parts.items():
-                text = put(text, part, make(matrix))
+            for table, make in tables.items():
+                text = replace_table(text, table, make(matrix))
         except ToolError as error:
             raise ToolError(f"{name}: {error}") from None
         yield root / name, text
@@ -63,11 +69,13 @@ def _made(root: Path) -> Iterator[tuple[Path, str]]:
 
 def main(root: Path = ROOT) -> int:
     try:
-        found = [f"{page} differs from variants.toml: ./dev lint --fix makes it again" for page in stale(root)]
+        problems = [
+            f"{page}: its tables differ from variants.toml. Update them: ./dev lint --fix" for page in outdated(root)
+        ]
     except ToolError as error:
-        found = [str(error)]
-    print("\n".join(found), end="\n" if found else "", file=sys.stderr)
-    return 1 if found else 0
+        problems = [str(error)]
+    print("\n".join(problems), end="\n" if problems else "", file=sys.stderr)
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""./dev test: which sessions there are, the environments they run in, and one run of pytest in each."""
+"""./dev test: the test sessions, the environments that they run in, and one run of pytest for each."""

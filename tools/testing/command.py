@@ -23,22 +23,23 @@ def main(options: argparse.Namespace) -> int:
     chosen = _choose(options)
     console = Console()
     if not console.is_terminal:
-        console.width = 140  # of nobody's window: the tables keep their lines whole
-    with tempfile.TemporaryDirectory() as own:  # another ./dev test must not replace the wheel under test by its own
-        outcomes = _run(console, chosen, _wheel(options, chosen, Path(own)), options)
+        console.width = 140  # no window limits it, so the lines of the tables are not cut
+    # The wheel is in a new folder, so that another ./dev test does not replace it.
+    with tempfile.TemporaryDirectory() as folder:
+        outcomes = _run(console, chosen, _wheel(options, chosen, Path(folder)), options)
     _report(console, outcomes)
     good = all(outcome.good for outcome in outcomes)
-    # The last line is for programs that read it: sessions that could not run count as failed.
+    # Programs read this last line. A session that could not run counts as one failed test.
     broken = sum(1 for outcome in outcomes if not outcome.good and not outcome.failed)
     print(f"{sum(o.passed for o in outcomes)} passed, {sum(o.failed for o in outcomes) + broken} failed")
     return 0 if good else 1
 
 
-def _run(console: Console, chosen: list[Session], built: Path, options: argparse.Namespace) -> list[Outcome]:
-    """Run the sessions, several at a time, and print what each said when it is over."""
+def _run(console: Console, chosen: list[Session], wheel_path: Path, options: argparse.Namespace) -> list[Outcome]:
+    """Run the sessions, several at a time, and print the output of each when it ends."""
     with ThreadPoolExecutor(options.jobs) as pool:
-        execute = functools.partial(run.execute, wheel=built, arguments=options.rest, capture=len(chosen) > 1)
-        futures = [pool.submit(execute, one) for one in chosen]
+        execute = functools.partial(run.execute, wheel=wheel_path, arguments=options.rest, capture=len(chosen) > 1)
+        futures = [pool.submit(execute, session) for session in chosen]
         for future in as_completed(futures):
             outcome = future.result()
             console.rule(f"{outcome.session.name}, {outcome.seconds:.0f} s")
@@ -48,28 +49,28 @@ def _run(console: Console, chosen: list[Session], built: Path, options: argparse
 
 def _choose(options: argparse.Namespace) -> list[Session]:
     if options.python and not options.torch:
-        raise ToolError("--python goes with --torch: name the release, such as --torch 2.9.1 --python 3.12")
+        raise ToolError("--python needs --torch: give the release too, such as --torch 2.9.1 --python 3.12")
     if options.sanitize:
         return [plan.SANITIZED]
     if options.arch not in (None, machine()):
         return plan.emulated(options.arch)
     if options.torch:
-        return [one for torch in options.torch for one in plan.integration(torch, options.python)]
-    middle = plan.STANDARD
+        return [session for torch in options.torch for session in plan.integration(torch, options.python)]
+    integration = plan.STANDARD
     if options.all:
-        middle = [*plan.every_row(), *plan.MORE_NPU]
-    seen = {(one.torch, one.python) for one in middle}
-    pythons = [one for one in plan.PYTHONS if (one.torch, one.python) not in seen]
-    return [*plan.UNIT, *plan.TOOLS, *middle, *plan.NPU, *plan.NEIGHBOURS, *pythons]
+        integration = [*plan.every_row(), *plan.MORE_NPU]
+    pairs = {(session.torch, session.python) for session in integration}
+    pythons = [session for session in plan.PYTHONS if (session.torch, session.python) not in pairs]
+    return [*plan.UNIT, *plan.TOOLS, *integration, *plan.NPU, *plan.NEIGHBOURS, *pythons]
 
 
 def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Path:
     if options.wheel:
         path: Path = options.wheel
         if not path.is_file():
-            raise ToolError(f"--wheel {path}: no such file")
+            raise ToolError(f"--wheel {path}: no such file. Build a wheel with ./dev wheel, or leave --wheel out")
         return path.resolve()
-    lines = {one.torch.rpartition(".")[0] for one in chosen if one.torch}
+    lines = {session.torch.rpartition(".")[0] for session in chosen if session.torch}
     return wheel.build(matrix.read().of_lines(lines), out, arch=options.arch, sanitize=options.sanitize)
 
 
@@ -80,31 +81,31 @@ def _report(console: Console, outcomes: list[Outcome]) -> None:
         table.add_column(column, justify="left" if left else "right", no_wrap=column == "session")
     for outcome in outcomes:
         verdict = "[green]ok[/]" if outcome.good else "[red]failed[/]"
-        if outcome.absent:
+        if outcome.no_python:
             verdict = "[yellow]not available here[/]"
         counts = (str(count) for count in (outcome.passed, outcome.failed, outcome.skipped))
         table.add_row(outcome.session.name, *counts, f"{outcome.seconds:.0f} s", verdict)
     console.print(table)
-    if loaded := [one for outcome in outcomes for one in outcome.loaded]:
-        console.print(_loaded(loaded))
+    if loaded := [entry for outcome in outcomes for entry in outcome.loaded]:
+        console.print(_loaded_table(loaded))
     for outcome in outcomes:
-        nothing = "" if outcome.passed or outcome.failed else "no test ran"
-        if words := outcome.problem or nothing:
-            console.print(f"{outcome.session.name}: {words}", markup=False, soft_wrap=True)
+        no_test = "" if outcome.passed or outcome.failed else "no test ran"
+        if problem := outcome.problem or no_test:
+            console.print(f"{outcome.session.name}: {problem}", markup=False, soft_wrap=True)
 
 
-def _loaded(seen: list[dict[str, str]]) -> Table:
-    """What each CPython, torch and backend got, as tests/integration/test_loaded.py saw it; several sessions may see
-    the same."""
+def _loaded_table(loaded: list[dict[str, str]]) -> Table:
+    """The library that was loaded for each CPython, torch and backend, as tests/integration/test_loaded.py reports it.
+    Equal rows of several sessions are shown once."""
     table = Table(title="what was loaded")
     for column in ("processor", "CPython", "torch", "backend", "asked for", "loaded", "self-test"):
         table.add_column(column, overflow="fold", no_wrap=column == "loaded")
     keys = ("machine", "python", "torch", "build", "asked", "loaded", "self-test")
-    for cells in sorted({tuple(one[key] for key in keys) for one in seen}, key=_by_version):
+    for cells in sorted({tuple(entry[key] for key in keys) for entry in loaded}, key=_by_version):
         table.add_row(*cells)
     return table
 
 
 def _by_version(cells: tuple[str, ...]) -> list[tuple[int, ...] | str]:
-    """Rows in the order of releases: 2.9 before 2.10."""
+    """A sort key that compares versions as numbers: 2.9 comes before 2.10."""
     return [tuple(map(int, re.findall(r"\d+", cell)[:3])) for cell in cells[1:3]] + [*cells]

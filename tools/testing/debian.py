@@ -1,7 +1,7 @@
-"""A CPython out of Debian's packages, unpacked into a folder: for Debian-like machines that cannot reach uv's builds,
-and for another processor than this machine's, under qemu.
+"""Unpack a CPython from Debian's packages into a folder: for machines with apt that cannot download uv's builds, and
+for another processor than this machine's, under qemu.
 
-The interpreter runs with the C library that it was built for, which is unpacked beside it.
+The C library that the interpreter was built for is unpacked too, and the interpreter runs with that one.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from pathlib import Path
 from tools import apt
 from tools.settings import dev_dir, locked, machine, tool
 
-# The Debian release that carries each CPython.
+# The Debian release that has each CPython.
 _SUITES = {"3.9": "bullseye", "3.11": "bookworm", "3.13": "trixie", "3.14": "forky"}
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def python(version: str, arch: str | None = None) -> Path | None:
-    """The interpreter, ready to run, or None: no apt with a Debian mirror here, or no such version there."""
+    """The path of the interpreter, unpacked at the first call. None where this machine has no apt with a Debian mirror,
+    or no Debian release has that version."""
     arch = arch or machine()
     suite, mirror = _SUITES.get(version), _mirror()
     if suite is None or mirror is None or not all(map(shutil.which, ("apt-get", "dpkg-deb"))):
@@ -40,20 +41,24 @@ def python(version: str, arch: str | None = None) -> Path | None:
 
 
 def _mirror() -> tuple[str, str] | None:
-    """The URI and the options ("signed-by=...") of the machine's own Debian source, from either form of apt's files."""
+    """The URI and the options ("signed-by=...") of this machine's Debian mirror, read from apt's files of either
+    format; None where there is none."""
     for file in [*Path("/etc/apt/sources.list.d").glob("*.sources"), *Path("/etc/apt").glob("sources.list.d/*.list")]:
         for stanza in file.read_text(encoding="utf-8").split("\n\n"):
             uri = re.search(r"^URIs:\s*(\S+/debian)/?\s*$", stanza, re.MULTILINE)
             key = re.search(r"^Signed-By:\s*(/\S+)", stanza, re.MULTILINE)
             if uri:
                 return uri[1], f"signed-by={key[1]}" if key else ""
-    old = Path("/etc/apt/sources.list")
-    line = re.search(r"^deb\s+(?:\[(.*?)\]\s+)?(\S+/debian)/?\s", old.read_text() if old.exists() else "", re.MULTILINE)
+    sources = Path("/etc/apt/sources.list")
+    line = re.search(
+        r"^deb\s+(?:\[(.*?)\]\s+)?(\S+/debian)/?\s", sources.read_text() if sources.exists() else "", re.MULTILINE
+    )
     return (line[2], line[1] or "") if line else None
 
 
 def _unpack(version: str, arch: str, source: str, root: Path) -> None:
-    """The interpreter and its C library, as if nothing were installed here."""
+    """Unpack the interpreter, the C library and everything else that it depends on. apt gets an empty list of installed
+    packages, so that it downloads those that this machine has, too."""
     root.mkdir(parents=True)
     sources, status = root / "sources.list", root / "status"
     sources.write_text(source.replace(" []", "") + "\n", encoding="utf-8")
@@ -76,7 +81,7 @@ def _unpack(version: str, arch: str, source: str, root: Path) -> None:
 
 
 def _use_own_loader(binary: Path, root: Path, arch: str) -> None:
-    """Start the interpreter through the loader unpacked with it: its C library may be newer than the machine's."""
+    """Make the interpreter start with the unpacked loader and C library: they may be newer than this machine's."""
     triplet = f"{arch}-linux-gnu"
     loader = next(root.glob(f"**/{triplet}/ld-linux-*.so.*"))
     libraries = f"{root}/usr/lib/{triplet}:{root}/lib/{triplet}"

@@ -1,7 +1,8 @@
-"""A CPython for another processor, run by qemu's user emulation: to everybody else an interpreter like any other.
+"""A CPython for another processor, run by qemu's user emulation. Callers use it like any other interpreter.
 
-A script stands for the program. It tells Python its own path as the program's name, so that sys.executable, virtual
-environments and child processes lead back to the script; and qemu, where that processor's shared libraries are.
+It is a script that starts qemu with the program. The script gives its own path to Python as the program's name, so that
+sys.executable, virtual environments and child processes use the script again; and it tells qemu where the shared
+libraries for that processor are.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from tools.testing import debian
 
 
 def python(version: str, arch: str) -> Path | None:
-    """The script, or None where Debian's packages cannot be had. ToolError where qemu is missing."""
+    """The path of the script; None where Debian's packages cannot be downloaded. ToolError where qemu is missing."""
     qemu = shutil.which(f"qemu-{arch}") or shutil.which(f"qemu-{arch}-static")
     if qemu is None:
         raise ToolError(
-            f"nothing here runs programs for {arch}: qemu-{arch} is not on PATH. Install it "
+            f"programs for {arch} cannot run here: qemu-{arch} is not on PATH. Install it "
             f"(Debian: apt install qemu-user)"
         )
     program = debian.python(version, arch)

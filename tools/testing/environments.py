@@ -1,7 +1,7 @@
-"""Environments for tests and demo: a virtual environment per (Python, torch release, extras), made once and used again.
+"""Virtual environments for tests and demo: one for each (Python, torch release, extras), created once and reused.
 
-torch comes without NVIDIA's packages (a third of the disk space) and runs on the simulated CUDA of
-tests/simulators/cuda, unless this machine has real devices: then everything that torch asks for is installed.
+Without a GPU on this machine, torch is installed without NVIDIA's packages, which needs a third of the disk space, and
+runs on the simulated CUDA of tests/simulators/cuda. With a GPU, everything that torch requires is installed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tools.sdk import index
 from tools.settings import ToolError, dev_dir, locked, machine, run, tool, uv_environment
 from tools.testing import interpreters
 
-# What a torch wheel requires that no CPU or simulated CUDA needs.
-_HEAVY = re.compile(r"(nvidia|cuda|triton|pytorch-triton)\b", re.IGNORECASE)
+# Requirements of torch's wheels that are not needed on a CPU or on the simulated CUDA.
+_NOT_NEEDED = re.compile(r"(nvidia|cuda|triton|pytorch-triton)\b", re.IGNORECASE)
 # pyelftools: for the simulated CUDA. setuptools: torch.compile and torch.utils.cpp_extension import it.
 _COMMON = ("numpy", "pytest>=8.3", "pyelftools", "setuptools")
 
@@ -33,19 +33,20 @@ class Environment:
     """An environment on disk."""
 
     folder: Path
-    simulated: tuple[Path, ...] = ()  # the folders of simulated libraries that its torch, and torch_npu, need
+    simulated: tuple[Path, ...] = ()  # folders with the simulated libraries for its torch and torch_npu
     arch: str = machine()
 
     @property
     def python(self) -> Path:
         return self.folder / "bin" / "python"
 
-    def used_alone(self) -> AbstractContextManager[None]:
-        """While the block runs, another ./dev that wants to install into this environment waits."""
+    def locked_for_use(self) -> AbstractContextManager[None]:
+        """Lock the environment while the block runs: another ./dev that installs into it waits."""
         return locked(self.folder.with_name(self.folder.name + ".use"))
 
     def variables(self, **more: str) -> dict[str, str]:
-        """The environment variables for a process in it: nothing of ours or of Python's leaks in from outside."""
+        """The environment variables for a process in it. Those of ./dev's caller that change Python, torch, tvm-ffi or
+        this package are left out."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("DLX_TORCH_", "PYTHON", "TORCH_", "TVM_FFI_"))}
         kept["PATH"] = f"{self.folder / 'bin'}{os.pathsep}{kept.get('PATH', '')}"
         kept["VIRTUAL_ENV"] = str(self.folder)
@@ -54,33 +55,35 @@ class Environment:
             kept["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, folders))
         if _package(self.folder, "torch_npu"):
             kept["DLX_SIM_CUDA_DEVICES"] = "0"  # torch_npu refuses to be the second accelerator
-        if self.arch != machine():  # for what the tests compile
+        if self.arch != machine():  # the tests compile for that processor
             kept |= cross.compilers(self.arch)
         return {**kept, **more}
 
     def install(self, *requirements: str) -> None:
-        """Install, replacing what is there under that name and touching nothing else."""
+        """Install these packages again, whatever version is there, without what they require."""
         command = [tool("uv"), "pip", "install", "-q", "--python", str(self.python), "--reinstall", "--no-deps"]
         run([*command, *requirements], what=f"installing {' '.join(requirements)}", env=uv_environment())
 
     def install_wheel(self, wheel: Path) -> None:
-        """Install a wheel with what it requires, from no index: it has to require nothing that is not there."""
+        """Install a wheel without an index: this fails if it requires a package that the environment lacks."""
         command = [tool("uv"), "pip", "install", "-q", "--python", str(self.python), "--no-index"]
         settings = {k: v for k, v in uv_environment().items() if k != "UV_FIND_LINKS"}
         run([*command, "--reinstall-package", "dlx-torch-ext", str(wheel)], what=f"installing {wheel}", env=settings)
 
 
 def real_devices() -> int:
-    """How many NVIDIA devices the kernel shows; asks no driver."""
+    """The number of NVIDIA devices in /dev; no driver is called."""
     return len([entry for entry in Path("/dev").glob("nvidia*") if re.fullmatch(r"nvidia\d+", entry.name)])
 
 
-def make(python: str, torch: str | None, *extras: str, purpose: str = "test", arch: str = machine()) -> Environment:
-    """The environment with that CPython ("3.12"), torch release (or none) and `extras`; made if need be. One for
-    another processor than this machine's runs under qemu.
+def get_or_create(
+    python: str, torch: str | None, *extras: str, purpose: str = "test", arch: str = machine()
+) -> Environment:
+    """The environment with that CPython ("3.12"), torch release (or none) and `extras`; it is created if it is missing.
+    For another processor than this machine's, its programs run under qemu.
 
-    Extras come without what they require: name that too, unless torch requires it. `purpose` keeps environments apart
-    that differ in what is installed into them later.
+    Extras are installed without their requirements: list those too, unless torch requires them. Environments with
+    different `purpose` are separate, for callers that install different packages into them later.
     """
     wanted = [python, f"torch=={torch}" if torch else "", f"devices: {real_devices()}", *_COMMON, *extras]
     key = hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:8]
@@ -99,22 +102,24 @@ def make(python: str, torch: str | None, *extras: str, purpose: str = "test", ar
 def _create(folder: Path, interpreter: Path, torch: str | None, extras: tuple[str, ...]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     uv, settings = tool("uv"), uv_environment()
-    run([uv, "venv", "-q", "--python", str(interpreter), str(folder)], what="making an environment", env=settings)
+    run([uv, "venv", "-q", "--python", str(interpreter), str(folder)], what="creating an environment", env=settings)
     install = [uv, "pip", "install", "-q", "--python", str(folder / "bin" / "python")]
-    light = list(_COMMON)
+    requirements = list(_COMMON)
     if torch and real_devices():
         run([*install, f"torch=={torch}"], what=f"installing torch {torch}", env=settings)
     elif torch:
         run([*install, "--no-deps", f"torch=={torch}"], what=f"installing torch {torch}", env=settings)
         metadata = next(folder.glob("lib/python*/site-packages/torch-*.dist-info/METADATA")).read_text(encoding="utf-8")
-        light += [r for r in re.findall(r"^Requires-Dist: (.+)$", metadata, re.MULTILINE) if not _heavy(r)]
-    run([*install, *light], what=f"installing {' '.join(light)}", env=settings)
-    if extras:  # torch-c-dlpack-ext, for one, requires torch, and with it NVIDIA's packages
+        requirements += [
+            r for r in re.findall(r"^Requires-Dist: (.+)$", metadata, re.MULTILINE) if not _can_be_left_out(r)
+        ]
+    run([*install, *requirements], what=f"installing {' '.join(requirements)}", env=settings)
+    if extras:  # torch-c-dlpack-ext requires torch, which would bring NVIDIA's packages
         run([*install, "--no-deps", *extras], what=f"installing {' '.join(extras)}", env=settings)
 
 
-def _heavy(requirement: str) -> bool:
-    return bool(_HEAVY.match(requirement)) or "extra ==" in requirement
+def _can_be_left_out(requirement: str) -> bool:
+    return bool(_NOT_NEEDED.match(requirement)) or "extra ==" in requirement
 
 
 def _package(folder: Path, name: str) -> Path | None:
@@ -122,19 +127,21 @@ def _package(folder: Path, name: str) -> Path | None:
 
 
 def _simulators(folder: Path) -> Iterator[Path]:
-    """The simulated libraries for an environment's torch and torch_npu, built where missing or stale."""
+    """The folders of the simulated libraries for an environment's torch and torch_npu. They are built if they are
+    missing or outdated."""
     from tests.simulators import ascend, cuda
 
     torch, torch_npu = _package(folder, "torch"), _package(folder, "torch_npu")
     if torch_npu:
         yield ascend.build(torch_npu, dev_dir() / "simulated-ascend")
     if torch and not real_devices():
-        with contextlib.suppress(ValueError):  # a CPU build needs none
+        with contextlib.suppress(ValueError):  # a CPU build of torch needs none
             yield cuda.build(torch, dev_dir() / "simulated-cuda")
 
 
 def python_for(torch: str, preferred: str) -> str:
-    """A CPython version that a torch release has a wheel for: the preferred one if it may be, else one that is here."""
+    """A CPython version for which the torch release has a wheel and which is here or can be downloaded: the preferred
+    one, if possible."""
     for version in dict.fromkeys([preferred, "3.12", "3.11", "3.10", "3.13", "3.9"]):
         try:
             index.find(f"torch=={torch}", python=version, platform=f"{machine()}-manylinux_2_28")
@@ -142,4 +149,7 @@ def python_for(torch: str, preferred: str) -> str:
             continue
         if interpreters.find(version):
             return version
-    raise ToolError(f"torch {torch} has no wheel for any CPython that is here or can be fetched")
+    raise ToolError(
+        f"torch {torch} has no wheel for any CPython that is here or can be downloaded: choose another release, or "
+        "install a CPython that it supports"
+    )

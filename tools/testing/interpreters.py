@@ -1,4 +1,4 @@
-"""Find CPython X.Y on this machine, or fetch it: one of uv's builds, else Debian's packages, unpacked."""
+"""Find CPython X.Y on this machine, or download it: a build of uv's, or else Debian's packages, unpacked."""
 
 from __future__ import annotations
 
@@ -14,31 +14,33 @@ from tools.screen import busy
 from tools.settings import ToolError, dev_dir, machine, tool, uv_environment
 from tools.testing import debian, emulation
 
-_ASK = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2], sys.executable)"
+_PRINT_VERSION = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2], sys.executable)"
 
 
 @functools.cache
 def find(version: str, arch: str | None = None) -> Path | None:
-    """The path of a CPython of that version ("3.12") that runs, or None where none can be had here. ToolError where
-    `arch` is another processor and nothing here runs its programs."""
+    """The path of a CPython of that version ("3.12") that runs here, or None where there is none and none can be
+    downloaded. ToolError where `arch` is another processor and qemu is missing."""
     if arch not in (None, machine()):
-        found = emulation.python(version, arch)
-        return found if found and runs(found, version) else None
+        emulated = emulation.python(version, arch)
+        return emulated if emulated and runs(emulated, version) else None
     for candidate in _installed(version):
         if runs(candidate, version):
             return candidate
     with busy(f"Looking for CPython {version}"):
         for fetch in (_from_uv, debian.python):
-            found = fetch(version)
-            if found is not None and runs(found, version):
-                return found
+            downloaded = fetch(version)
+            if downloaded is not None and runs(downloaded, version):
+                return downloaded
     return None
 
 
 def runs(python: Path, version: str) -> bool:
-    """Whether that program is a CPython of that version and starts: a pyenv shim may be there and not start."""
+    """Whether that program is a CPython of that version and starts. A pyenv shim may exist and fail to start."""
     try:
-        done = subprocess.run([str(python), "-c", _ASK], capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(
+            [str(python), "-c", _PRINT_VERSION], capture_output=True, text=True, check=False, timeout=60
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0 and done.stdout.split()[:2] == ["cpython", version]
@@ -49,14 +51,14 @@ def _installed(version: str) -> Iterator[Path]:
         yield Path(sys.executable)
     name = f"python{version}"
     for folder in os.environ.get("PATH", "").split(os.pathsep):
-        if found := shutil.which(name, path=folder):
-            yield Path(found)
+        if program := shutil.which(name, path=folder):
+            yield Path(program)
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     yield from sorted(pyenv.glob(f"versions/{version}.*/bin/{name}"), reverse=True)
 
 
 def _from_uv(version: str) -> Path | None:
-    """A build that uv manages, downloaded where it has to be; None where its host cannot be reached."""
+    """A build that uv manages, downloaded if it is missing; None where uv cannot download it."""
     environment = uv_environment(UV_PYTHON_INSTALL_DIR=str(dev_dir() / "pythons" / "uv"), UV_HTTP_RETRIES="1")
     uv = tool("uv")
     subprocess.run([uv, "python", "install", "-q", version], env=environment, capture_output=True, check=False)
@@ -66,10 +68,10 @@ def _from_uv(version: str) -> Path | None:
 
 
 def require(version: str, arch: str | None = None) -> Path:
-    """Like find, but ToolError where there is none."""
-    found = find(version, arch)
-    if found is None:
+    """Like find(), but with a ToolError where there is none."""
+    python = find(version, arch)
+    if python is None:
         raise ToolError(
-            f"no CPython {version} here, and none could be fetched: install one, so that python{version} is on PATH"
+            f"no CPython {version} here, and none could be downloaded: install one, so that python{version} is on PATH"
         )
-    return found
+    return python

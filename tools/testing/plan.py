@@ -1,13 +1,15 @@
-"""The test sessions: which tests run on which CPython, torch, processor and neighbours."""
+"""The test sessions: which tests run with which CPython, torch, processor and other packages."""
 
 from __future__ import annotations
 
 from tools import matrix
 from tools.build import zig
-from tools.testing.run import HERE, Session
+from tools.testing.run import THIS_PYTHON, Session
 
 TVM_FFI = "apache-tvm-ffi>=0.1.15"
-OLDEST_TVM_FFI = "apache-tvm-ffi==0.1.4"  # the last that looks for the legacy integer; the next looks for the capsule
+OLDEST_TVM_FFI = (
+    "apache-tvm-ffi==0.1.4"  # the last that reads the address from an integer attribute; later ones read the capsule
+)
 FIRST_WITH_CAPSULE = "apache-tvm-ffi==0.1.5"
 PEER = "torch-c-dlpack-ext==0.1.5"
 INTEGRATION = ("tests/integration",)
@@ -15,28 +17,28 @@ WITH_TVM_FFI = ("tests/integration/test_tvm_ffi.py",)
 BESIDE_PEER = ("tests/integration/test_beside_the_peer.py", *WITH_TVM_FFI)
 CONTRACT = "tests/integration/contract"
 CORE = (CONTRACT, *WITH_TVM_FFI, "tests/integration/test_loaded.py")
-MIDDLE = "3.11"
-# On other CPythons: the integration tests, but for those of the simulators and of compiling.
-EVERYWHERE = (*CORE, "tests/integration/test_autoload.py", "tests/integration/test_torch_world.py")
-OURS = ("--table", "dlx")  # pytest's words for prefer="dlx"
+MIDDLE_PYTHON = "3.11"
+# The tests for other CPythons: the integration tests without those of the simulators and of compiling.
+ON_OTHER_PYTHONS = (*CORE, "tests/integration/test_autoload.py", "tests/integration/test_torch_world.py")
+PREFER_DLX = ("--table", "dlx")  # pytest's options for prefer="dlx"
 
-# No torch; the oldest CPython too.
-UNIT = [Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=()) for v in (HERE, "3.9")]
-# What ./dev is made of, in a Python that ./dev runs on, and what rich, requests and scikit-build-core require. zig
-# compiles libraries for macOS and Windows, to be audited.
-NETWORK = ("requests", "urllib3", "certifi", "idna", "charset-normalizer")
-BUILD = ("scikit-build-core", "pathspec", zig.REQUIREMENT)
-TOOLS_NEED = ("abi3info", "lief", "packaging", "rich", "markdown-it-py", "mdurl", *BUILD, *NETWORK)
-TOOLS = [Session("tests of the tools", ("tests/tools",), python=HERE, extras=TOOLS_NEED)]
+# Without torch, on this CPython and on the oldest.
+UNIT = [Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=()) for v in (THIS_PYTHON, "3.9")]
+# The packages that the tools import, and those that rich, requests and scikit-build-core require. The tests of the
+# audit compile libraries for macOS and Windows with zig.
+REQUESTS_NEEDS = ("requests", "urllib3", "certifi", "idna", "charset-normalizer")
+BUILD_NEEDS = ("scikit-build-core", "pathspec", zig.REQUIREMENT)
+TOOLS_NEED = ("abi3info", "lief", "packaging", "rich", "markdown-it-py", "mdurl", *BUILD_NEEDS, *REQUESTS_NEEDS)
+TOOLS = [Session("tests of the tools", ("tests/tools",), python=THIS_PYTHON, extras=TOOLS_NEED)]
 NEIGHBOURS = [
-    Session("torch 2.9.1, tvm-ffi of the integer", WITH_TVM_FFI, "2.9.1", extras=(OLDEST_TVM_FFI,)),
-    Session("torch 2.9.1, first tvm-ffi of the capsule", WITH_TVM_FFI, "2.9.1", extras=(FIRST_WITH_CAPSULE,)),
-    # There `import tvm_ffi` dies without ours: the peer has no library for this C++ ABI.
+    Session("torch 2.9.1, last tvm-ffi that reads the integer", WITH_TVM_FFI, "2.9.1", extras=(OLDEST_TVM_FFI,)),
+    Session("torch 2.9.1, first tvm-ffi that reads the capsule", WITH_TVM_FFI, "2.9.1", extras=(FIRST_WITH_CAPSULE,)),
+    # Without our package `import tvm_ffi` crashes here: torch-c-dlpack-ext has no library for this C++ ABI.
     Session("torch 2.6.0 and torch-c-dlpack-ext", BESIDE_PEER, "2.6.0", extras=(TVM_FFI, PEER)),
 ]
-ASCEND = tuple(f"tests/integration/test_{it}.py" for it in ("torch_npu", "simulated_ascend", "loaded"))
+ASCEND = tuple(f"tests/integration/test_{name}.py" for name in ("torch_npu", "simulated_ascend", "loaded"))
 NPU_NEEDS = (TVM_FFI, "pyyaml")
-# torch_npu on a simulated CANN: our variant below torch 2.10, our overlay from there on.
+# torch_npu on a simulated CANN: with our variant up to torch 2.9, with our overlay from 2.10 on.
 NPU = [
     Session(f"torch {release}, torch_npu {release}", ASCEND, release, extras=(*NPU_NEEDS, f"torch_npu=={release}"))
     for release in ("2.9.1", "2.13.0")
@@ -45,39 +47,46 @@ MORE_NPU = [
     Session(f"torch {torch}, torch_npu {npu}", ASCEND, torch, extras=(*NPU_NEEDS, f"torch_npu=={npu}"))
     for torch, npu in (("2.7.1", "2.7.1"), ("2.10.0", "2.10.0"), ("2.11.0", "2.11.0"), ("2.12.0", "2.12.0"))
 ]
-# The wheel that passed above, unchanged, on other CPythons: with the torch they share, and 3.14 with its first.
+# The same wheel on other CPythons: with torch 2.5.1, which all of them but 3.14 have, and on 3.14 with torch 2.9.1.
 PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v, (TVM_FFI,)) for v in ("3.9", "3.11", "3.12", "3.13")]
 PYTHONS += [Session("same wheel, CPython 3.14", CORE, "2.9.1", "3.14", (TVM_FFI,))]
 SANITIZED = Session("torch 2.9.1, ASan and UBSan", (CONTRACT,), "2.9.1", extras=(TVM_FFI,), sanitize=True)
 
 
 def integration(torch: str, python: str | None, tests: tuple[str, ...] = INTEGRATION) -> list[Session]:
-    """The sessions of one torch release, on a chosen CPython if need be: by default, and where torch has a table of its
-    own and a row of ours, with ours preferred too. The contract is asked of our table only."""
+    """The sessions of one torch release, on that CPython or, with None, on a suitable one: a session with default
+    settings and, where torch has a table of its own and there is a row of ours, one with prefer="dlx". The tests of the
+    contract run only with our table."""
     name = f"torch {torch}" + (f", CPython {python}" if python else "")
     if not any(row.serves == "prefer" and torch.startswith(f"{row.torch}.") for row in matrix.read().rows.values()):
         return [Session(name, tests, torch, python, (TVM_FFI,))]
     return [
-        Session(name, tuple(it for it in tests if it != CONTRACT), torch, python, (TVM_FFI,)),
-        Session(f"{name}, prefer=dlx", CORE, torch, python, (TVM_FFI,), arguments=OURS),
+        Session(name, tuple(test for test in tests if test != CONTRACT), torch, python, (TVM_FFI,)),
+        Session(f"{name}, prefer=dlx", CORE, torch, python, (TVM_FFI,), arguments=PREFER_DLX),
     ]
 
 
 def every_row() -> list[Session]:
-    """Those of each row's torch, on every CPython that CI takes for it."""
-    wanted = [(it["torch"], it["python"]) for it in matrix.tested(matrix.read())]
+    """The sessions of each row's torch, on every CPython that CI tests it with."""
+    pairs = [(pair["torch"], pair["python"]) for pair in matrix.tested(matrix.read())]
     return [
         session
-        for torch, python in wanted
-        for session in integration(torch, python, INTEGRATION if python == MIDDLE else EVERYWHERE)
+        for torch, python in pairs
+        for session in integration(torch, python, INTEGRATION if python == MIDDLE_PYTHON else ON_OTHER_PYTHONS)
     ]
 
 
 def emulated(arch: str) -> list[Session]:
-    """For another processor than this machine's: torch without a table, of either C++ ABI as PyPI's wheels for aarch64
-    have it, and torch with one. None of them has CUDA."""
-    each = [("2.4.1", "", ()), ("2.9.1", "", ()), ("2.10.0", ", prefer=dlx", OURS)]
-    return [Session(f"{arch}, torch {t}{x}", CORE, t, "3.11", (TVM_FFI,), arguments=a, arch=arch) for t, x, a in each]
+    """The sessions for another processor than this machine's: a torch without a table of its own for each C++ ABI that
+    PyPI's wheels for aarch64 have, and a torch with one. None of them has CUDA."""
+    return [
+        Session(f"{arch}, torch {torch}{suffix}", CORE, torch, "3.11", (TVM_FFI,), arguments=arguments, arch=arch)
+        for torch, suffix, arguments in (
+            ("2.4.1", "", ()),
+            ("2.9.1", "", ()),
+            ("2.10.0", ", prefer=dlx", PREFER_DLX),
+        )
+    ]
 
 
-STANDARD = [one for torch in ("2.5.1", "2.9.1", "2.13.0") for one in integration(torch, None)]
+STANDARD = [session for torch in ("2.5.1", "2.9.1", "2.13.0") for session in integration(torch, None)]

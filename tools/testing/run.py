@@ -1,4 +1,4 @@
-"""One run of pytest: in which environment, and what came of it."""
+"""Run pytest once in an environment, and read its results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tools.settings import ROOT, ToolError, machine, run
 from tools.testing import environments, interpreters
 from tools.testing.environments import Environment
 
-HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
+THIS_PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,16 @@ class Session:
     name: str
     tests: tuple[str, ...]
     torch: str | None = None
-    python: str | None = None  # None: the one that runs ./dev, or one near it that the torch release has a wheel for
+    python: str | None = None  # None: the one that runs ./dev, or another that the torch release has a wheel for
     extras: tuple[str, ...] = ()
     sanitize: bool = False
     arguments: tuple[str, ...] = ()  # for pytest
-    arch: str = machine()  # another processor's run under qemu
+    arch: str = machine()  # for another processor than this machine's, under qemu
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a session. `problem` is set where pytest itself did not come to an end, or could not start."""
+    """The result of a session. `problem` is set where pytest could not start or ended with an error of its own."""
 
     session: Session
     passed: int = 0
@@ -45,61 +45,64 @@ class Outcome:
     seconds: float = 0.0
     output: str = ""
     problem: str = ""
-    loaded: tuple[dict[str, str], ...] = ()  # what tests/integration/test_loaded.py saw
-    absent: bool = False  # there is no such CPython here, and none can be had
+    loaded: tuple[dict[str, str], ...] = ()  # what tests/integration/test_loaded.py reports
+    no_python: bool = False  # that CPython is not here and cannot be downloaded
 
     @property
     def good(self) -> bool:
-        return not self.failed and not self.problem and (self.passed > 0 or self.absent)
+        return not self.failed and not self.problem and (self.passed > 0 or self.no_python)
 
 
 def execute(session: Session, wheel: Path, arguments: list[str], *, capture: bool) -> Outcome:
-    """Run the session with that wheel, in its environment; what it prints goes on, or into the outcome."""
-    python = session.python or (environments.python_for(session.torch, HERE) if session.torch else HERE)
-    begun = time.monotonic()
+    """Run the session with that wheel, in its environment. With `capture`, its output goes into the outcome, else to
+    the terminal."""
+    python = session.python or (environments.python_for(session.torch, THIS_PYTHON) if session.torch else THIS_PYTHON)
+    start = time.monotonic()
     try:
         if not interpreters.find(python, session.arch):
-            return Outcome(session, problem=f"CPython {python} is not available here", absent=True)
-        environment = environments.make(python, session.torch, *session.extras, arch=session.arch)
-        with environment.used_alone():
+            return Outcome(session, problem=f"CPython {python} is not here and cannot be downloaded", no_python=True)
+        environment = environments.get_or_create(python, session.torch, *session.extras, arch=session.arch)
+        with environment.locked_for_use():
             environment.install_wheel(wheel)
             outcome = _pytest(session, environment, arguments, capture)
     except ToolError as error:
         outcome = Outcome(session, problem=str(error).splitlines()[0])
-    return replace(outcome, seconds=time.monotonic() - begun)
+    return replace(outcome, seconds=time.monotonic() - start)
 
 
 def _pytest(session: Session, environment: Environment, arguments: list[str], capture: bool) -> Outcome:
     more = _sanitizer() if session.sanitize else {}
-    # `dlx-torch build` is tested with our own cmake and ninja.
+    # The tests of `dlx-torch build` use the tool environment's cmake and ninja.
     more["DLX_TEST_BUILD_TOOLS"] = str(Path(sys.executable).parent)
     variables = environment.variables(PYTHONDONTWRITEBYTECODE="1", **more)
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True} if capture else {}
-    with tempfile.TemporaryDirectory() as own:
-        report = Path(own, "report.xml")
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.xml")
         command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
-        command += ["-o", "junit_family=xunit1"]  # of the formats the one that has a test's own properties
+        command += ["-o", "junit_family=xunit1"]  # the only format with the properties that tests record
         command += [*session.tests, *session.arguments, *arguments]
         done = subprocess.run(command, cwd=ROOT, env=variables, check=False, **streams)
         outcome = _read(report, Outcome(session, output=done.stdout or ""))
     if done.returncode not in (0, 1, 5):  # passed, failed, nothing selected
-        return replace(outcome, problem=f"pytest ended with exit status {done.returncode}")
+        return replace(outcome, problem=f"pytest ended with exit status {done.returncode}; its output says why")
     return outcome
 
 
 def _read(report: Path, outcome: Outcome) -> Outcome:
     if not report.exists():
-        return replace(outcome, problem="pytest left no report")
+        return replace(outcome, problem="pytest wrote no report; its output says why")
     suite = next(xml.parse(report).getroot().iter("testsuite"))
     count = {key: int(suite.get(key, "0")) for key in ("tests", "failures", "errors", "skipped")}
     failed = count["failures"] + count["errors"]
-    loaded = tuple(json.loads(it.get("value", "")) for it in suite.iter("property") if it.get("name") == "loaded")
+    properties = [entry for entry in suite.iter("property") if entry.get("name") == "loaded"]
+    loaded = tuple(json.loads(entry.get("value", "")) for entry in properties)
     passed = count["tests"] - failed - count["skipped"]
     return replace(outcome, passed=passed, failed=failed, skipped=count["skipped"], loaded=loaded)
 
 
 def _sanitizer() -> dict[str, str]:
-    """The sanitizers' runtime has to be in the process before anything else; CPython itself never frees everything."""
+    """The environment variables for the sanitizers. Their runtimes must be loaded before everything else. Leaks are not
+    reported: CPython itself never frees everything."""
     compiler = os.environ.get("CXX", "c++").split()[0]
     runtimes = [run([compiler, f"-print-file-name={name}"], what="looking for ASan").strip() for name in _RUNTIMES]
     return {

@@ -55,10 +55,10 @@ def library(
     linked = [stub(system, FILE_NAMES[system].format(name), *EXPORTED[name]) for name in LINKS]
     if system == "macos":
         linked.append(stub(system, "/usr/lib/libc++.1.dylib", CXX))
-        more = ["-undefined", "dynamic_lookup", "-Wl,-install_name,@rpath/library.dylib"]
+        system_flags = ["-undefined", "dynamic_lookup", "-Wl,-install_name,@rpath/library.dylib"]
     else:
         linked.append(stub(system, "python3.dll", *CPYTHON))
-        more = ["-nostdlib", f"-Wl,--entry={exports[0]}"]
+        system_flags = ["-nostdlib", f"-Wl,--entry={exports[0]}"]
     path = compiled.library(
         Path(__file__).with_name("library.c"),
         "-fvisibility=hidden",
@@ -68,7 +68,7 @@ def library(
         f'-DTEXT="{text}"',
         *needs,
         *([] if unlinked else linked),
-        *more,
+        *system_flags,
         *flags,
         compiler=_zig("cc", "-target", target or TARGETS[system]),
     )

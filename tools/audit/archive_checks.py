@@ -61,10 +61,10 @@ def licences(wheel: Wheel) -> Iterator[Finding]:
     """The wheel contains LICENSE, NOTICE, every licence file that METADATA names, and dlpack.h's licence beside it."""
     metadata = email.parser.BytesParser().parsebytes(wheel.members.get(f"{wheel.dist_info}/METADATA", b""))
     named = {*metadata.get_all("License-File", []), "LICENSE", "NOTICE"}
-    wanted = [f"{wheel.dist_info}/licenses/{name}" for name in sorted(named)]
+    required_files = [f"{wheel.dist_info}/licenses/{name}" for name in sorted(named)]
     if "dlx_torch_ext/include/dlpack/dlpack.h" in wheel.members:
-        wanted.append("dlx_torch_ext/include/dlpack/LICENSE")
-    for name in wanted:
+        required_files.append("dlx_torch_ext/include/dlpack/LICENSE")
+    for name in required_files:
         if not wheel.members.get(name, b"").strip():
             yield Finding(name, "is missing or empty")
 

@@ -29,10 +29,10 @@ def _read(elf: Any) -> Binary:
     dynamic, symbols = elf.get_section_by_name(".dynamic"), elf.get_section_by_name(".dynsym")
     if elf["e_type"] != "ET_DYN" or dynamic is None or symbols is None:
         raise ValueError("not a shared library")
-    wanted, nodes = elf.get_section_by_name(".gnu.version_r"), elf.get_section_by_name(".gnu.version")
+    version_needs, nodes = elf.get_section_by_name(".gnu.version_r"), elf.get_section_by_name(".gnu.version")
     versions = {
         node["vna_other"]: (library.name, node.name)
-        for library, of_library in (wanted.iter_versions() if wanted else ())
+        for library, of_library in (version_needs.iter_versions() if version_needs else ())
         for node in of_library
     }
     used = {

@@ -54,10 +54,10 @@ def show(console: Console, ways: dict[str, Environment]) -> Iterator[Result]:
 
 def _start(environment: Environment, *, table: bool) -> subprocess.Popen[str]:
     # Else tvm-ffi compiles or loads an addon of its own where there is no table.
-    more = {} if table else {"TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"}
+    extra = {} if table else {"TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"}
     command = [str(environment.python), str(_WORKER), "table" if table else "none"]
     pipe = subprocess.PIPE
-    variables = environment.variables(**more)
+    variables = environment.variables(**extra)
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=variables, cwd=environment.folder)
 
 

@@ -15,8 +15,8 @@ CALLS = 10_000
 def main() -> None:
     has_table = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
     if has_table != (sys.argv[1] == "table"):
-        wanted, found = ("no", "a") if has_table else ("a", "no")
-        sys.exit(f"{wanted} table is expected on torch.Tensor, and there is {found} table")
+        problem = "has a table and must have none" if has_table else "has no table and must have one"
+        sys.exit(f"torch.Tensor {problem}: start this process as tools/demo/cost.py does")
     x, y, z = (torch.ones(4, 4) for _ in range(3))
     names = {"x": x, "y": y, "z": z, "nop": tvm_ffi.testing.nop, "echo": tvm_ffi.testing.echo}
     timers = [timeit.Timer(call, globals=names) for call in ("nop(x, y, z)", "echo(x)")]

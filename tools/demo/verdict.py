@@ -16,7 +16,7 @@ from tools.testing.environments import Environment
 def show(console: Console, bare: Environment, ours: Environment) -> Iterator[Result]:
     """Run `dlx-torch doctor` in both environments. Without the wheel, the doctor comes from the source tree."""
     console.print("[bold]The doctor's verdict[/]")
-    for name, environment, source, wanted in (
+    for name, environment, source, expected in (
         ("without", bare, {"PYTHONPATH": str(ROOT / "python")}, "none"),
         ("with", ours, {}, "dlx"),
     ):
@@ -33,5 +33,5 @@ def show(console: Console, bare: Environment, ours: Environment) -> Iterator[Res
             ) from None
         console.print(f"  {name:<8} {report['verdict']}", markup=False, soft_wrap=True)
         provider = report["status"]["provider"]
-        problem = f"{name} the wheel, the doctor says that the provider is {provider!r}; expected is {wanted!r}"
-        yield Result(problem, provider == wanted)
+        problem = f"{name} the wheel, the doctor says that the provider is {provider!r}; expected is {expected!r}"
+        yield Result(problem, provider == expected)

@@ -4,7 +4,7 @@
     ...
     <!-- end -->
 
-./dev docs and ./dev lint --fix write the tables; ./dev lint fails where a page has another one. The check alone:
+./dev docs and ./dev lint --fix write the tables; ./dev lint fails where a page has an outdated one. The check alone:
 
     python -m tools.docs.generated
 """

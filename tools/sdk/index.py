@@ -49,10 +49,10 @@ def find(requirement: str, *, python: str = "3.11", platform: str = "x86_64-many
     accepted, up to the newest. ToolError where the index has no such wheel.
     """
     with tempfile.TemporaryDirectory() as folder:
-        wanted = Path(folder, "wanted.txt")
-        wanted.write_text(requirement + "\n", encoding="utf-8")
+        requirements_file = Path(folder, "requirements.txt")
+        requirements_file.write_text(requirement + "\n", encoding="utf-8")
         lock = Path(folder, "pylock.toml")
-        command = [tool("uv"), "pip", "compile", str(wanted), "-o", str(lock), "--format", "pylock.toml", "--quiet"]
+        command = [tool("uv"), "pip", "compile", str(requirements_file), "-o", str(lock), "--format", "pylock.toml", "--quiet"]
         command += ["--no-deps", "--only-binary", ":all:", "--python-version", python, "--python-platform", platform]
         environment = uv_environment(MACOSX_DEPLOYMENT_TARGET=_NEWEST_MACOS)
         run(command, what=f"looking for {requirement} for Python {python} on {platform}", env=environment)
@@ -99,20 +99,20 @@ class HttpFile(io.RawIOBase):
         return self._position
 
     def readinto(self, buffer: Any) -> int:
-        wanted = min(len(buffer), self._size - self._position)
-        if wanted <= 0:
+        length = min(len(buffer), self._size - self._position)
+        if length <= 0:
             return 0
-        span = {"Range": f"bytes={self._position}-{self._position + wanted - 1}"}
+        span = {"Range": f"bytes={self._position}-{self._position + length - 1}"}
         answer = self._session.get(self._url, headers=span, timeout=60)
-        if answer.status_code != 206 or len(answer.content) != wanted:
+        if answer.status_code != 206 or len(answer.content) != length:
             raise OSError(
-                f"{self._url}: requested {wanted} bytes, received {len(answer.content)} (status {answer.status_code}): "
+                f"{self._url}: requested {length} bytes, received {len(answer.content)} (status {answer.status_code}): "
                 "try again"
             )
-        buffer[:wanted] = answer.content
-        self._position += wanted
-        self._advance(wanted)
-        return wanted
+        buffer[:length] = answer.content
+        self._position += length
+        self._advance(length)
+        return length
 
 
 def session() -> requests.Session:

@@ -85,8 +85,8 @@ def get_or_create(
     Extras are installed without their requirements: list those too, unless torch requires them. Environments with
     different `purpose` are separate, for callers that install different packages into them later.
     """
-    wanted = [python, f"torch=={torch}" if torch else "", f"devices: {real_devices()}", *_COMMON, *extras]
-    key = hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:8]
+    identity = [python, f"torch=={torch}" if torch else "", f"devices: {real_devices()}", *_COMMON, *extras]
+    key = hashlib.sha256("\n".join(identity).encode()).hexdigest()[:8]
     if arch != machine():
         purpose += f"-{arch}"
     folder = dev_dir() / "envs" / f"{purpose}-py{python}-{f'torch{torch}' if torch else 'bare'}-{key}"

@@ -71,10 +71,10 @@ def execute(session: Session, wheel: Path, arguments: list[str], *, capture: boo
 
 
 def _pytest(session: Session, environment: Environment, arguments: list[str], capture: bool) -> Outcome:
-    more = _sanitizer() if session.sanitize else {}
+    extra = _sanitizer() if session.sanitize else {}
     # The tests of `dlx-torch build` use the tool environment's cmake and ninja.
-    more["DLX_TEST_BUILD_TOOLS"] = str(Path(sys.executable).parent)
-    variables = environment.variables(PYTHONDONTWRITEBYTECODE="1", **more)
+    extra["DLX_TEST_BUILD_TOOLS"] = str(Path(sys.executable).parent)
+    variables = environment.variables(PYTHONDONTWRITEBYTECODE="1", **extra)
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True} if capture else {}
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")

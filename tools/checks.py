@@ -1,4 +1,4 @@
-"""Checks that are commands, run side by side: what ./dev lint is made of."""
+"""Run commands side by side as checks, and report each; ./dev lint consists of such checks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from tools.settings import ROOT
 
 @dataclass(frozen=True)
 class Check:
-    """A check of some commands, each of which may run beside any other. `passed` is called when all of them ended
-    well, `shorten` with what was printed by those that did not. `problem`: why it cannot run at all."""
+    """A check that runs commands; all commands of all checks may run at the same time. `passed` is called if every
+    command succeeded. `shorten` gets the output of those that failed and returns what is shown. `problem`: why the
+    check cannot run."""
 
     name: str
     commands: list[list[str]]
@@ -24,19 +25,19 @@ class Check:
 
 
 def run_all(checks: Sequence[Check], first: str = "") -> list[str]:
-    """Run all commands, as many at a time as there are processors, and say of each check in turn how it ended; returns
-    the names of those that failed. `first`: the check with the longest command."""
+    """Run all commands, as many at a time as there are processors. Print the result of each check, in their order, and
+    return the names of those that failed. `first`: the check that has the longest command; it starts first."""
     failed = []
     with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
         runs: dict[str, list[Future[tuple[bool, str]]]] = {}
         for check in sorted(checks, key=lambda check: check.name != first):
             runs[check.name] = [pool.submit(_run, command) for command in check.commands]
         for check in checks:
-            output = [text for ok, text in (it.result() for it in runs[check.name]) if not ok]
+            output = [text for ok, text in (run.result() for run in runs[check.name]) if not ok]
             if output or check.problem:
                 failed.append(check.name)
-                said = check.shorten("".join(output)) if output else check.problem
-                print(f"-- {check.name}: failed\n{said.rstrip()}", flush=True)
+                problem = check.shorten("".join(output)) if output else check.problem
+                print(f"-- {check.name}: failed\n{problem.rstrip()}", flush=True)
             else:
                 check.passed()
                 print(f"-- {check.name}", flush=True)
@@ -44,7 +45,7 @@ def run_all(checks: Sequence[Check], first: str = "") -> list[str]:
 
 
 def _run(command: list[str]) -> tuple[bool, str]:
-    """Whether a command ended well, and everything that it printed."""
+    """Whether a command succeeded, and everything that it printed."""
     done = subprocess.run(
         command, cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     )

@@ -1,7 +1,7 @@
-"""clang-tidy for ./dev lint: what it takes to run it on every file of cpp/src, and whether it has to run at all.
+"""clang-tidy for ./dev lint: the commands that run it on every file of cpp/src, and whether they have to run.
 
-The files are read as one row compiles them, so that row's SDK is fetched, and CMake configures it in a build folder of
-./dev. Nothing is compiled.
+clang-tidy reads the files with the compiler options of one row. For those options the row's SDK is downloaded and CMake
+configures the row in a build folder of ./dev. Nothing is compiled.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def commands() -> list[list[str]]:
     """One command for each file, so that they can run side by side; none where the same sources have passed before."""
     if _stamp().is_file() and _stamp().read_text(encoding="utf-8") == _digest():
         return []
-    folder = _configured()
+    folder = _configure()
     database = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
     files = dict.fromkeys(it["file"] for it in database if Path(it["file"]).is_relative_to(ROOT / "cpp"))
     return [[tool("clang-tidy"), "--quiet", "-p", str(folder), file] for file in files]
@@ -40,7 +40,8 @@ def passed() -> None:
 
 
 def findings(output: str) -> str:
-    """Each finding once, though every file that includes a header tells it again; paths from the root on."""
+    """The findings of clang-tidy, each once: it repeats those of a header for every file that includes it. Paths are
+    relative to the checkout."""
     blocks: list[list[str]] = [[]]
     for line in output.splitlines():
         if re.match(r"\S+:\d+:\d+: (error|warning): |(error|warning): ", line):
@@ -50,7 +51,7 @@ def findings(output: str) -> str:
     return "\n".join(dict.fromkeys("\n".join(block) for block in blocks if block))
 
 
-def _configured() -> Path:
+def _configure() -> Path:
     release = matrix.read().rows[_ROW].sdk
     every_row.fetch_with_rocm(release, machine(), require_rocm=False)
     folder = build_dir("tidy", machine())
@@ -68,13 +69,13 @@ def _configured() -> Path:
 
 
 def _digest() -> str:
-    total = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for name in _INPUTS:
         path = ROOT / name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file() and "__pycache__" not in file.parts:
-                total.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes() + b"\0")
-    return total.hexdigest()
+                sha256.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes() + b"\0")
+    return sha256.hexdigest()
 
 
 def _stamp() -> Path:

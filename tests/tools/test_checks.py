@@ -1,4 +1,4 @@
-"""What ./dev lint says of the commands that it runs."""
+"""What ./dev lint prints about the commands that it runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GOOD = python("print('fine')")
 BAD = python("import sys; print('line 7 is too long'); sys.exit('and more')")
 
 
-def test_every_check_passes_and_what_they_print_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_output_of_checks_that_pass_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     passed: list[str] = []
     checks = [Check("one", [GOOD, GOOD], lambda: passed.append("one")), Check("none", [])]
     assert run_all(checks) == []
@@ -25,7 +25,7 @@ def test_every_check_passes_and_what_they_print_is_not_shown(capsys: pytest.Capt
     assert capsys.readouterr().out.splitlines() == ["-- one", "-- none"]
 
 
-def test_one_that_fails_is_named_with_its_words_and_the_others_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_that_fails_is_shown_with_its_output_and_the_others_run(capsys: pytest.CaptureFixture[str]) -> None:
     passed: list[str] = []
     checks = [
         Check("one", [GOOD, BAD], lambda: passed.append("one"), lambda text: text.replace("line", "row")),
@@ -38,11 +38,11 @@ def test_one_that_fails_is_named_with_its_words_and_the_others_run(capsys: pytes
     )
 
 
-def test_one_that_fails_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_that_fails_without_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_all([Check("one", [python("raise SystemExit(3)")])]) == ["one"]
     assert capsys.readouterr().out.splitlines()[0] == "-- one: failed"
 
 
-def test_one_that_cannot_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_that_cannot_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_all([Check("one", [], problem="no network: connect, then run it again")]) == ["one"]
     assert capsys.readouterr().out.splitlines() == ["-- one: failed", "no network: connect, then run it again"]

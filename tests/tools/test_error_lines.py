@@ -1,4 +1,4 @@
-"""cpp/src/errors.cc: whatever a text is made of, it is one line of valid UTF-8 that begins with our name."""
+"""cpp/src/errors.cc: every error text is one line of valid UTF-8 that begins with our name, whatever bytes it gets."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def library() -> ctypes.CDLL:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_one_line_of_utf_8(name: str, library: ctypes.CDLL) -> None:
-    given, expected = TEXTS[name]
+    text_bytes, expected = TEXTS[name]
     out = ctypes.create_string_buffer(256)
-    library.one_line(given, out)
+    library.one_line(text_bytes, out)
     text = out.value.decode("utf-8")
     assert text == f"dlx-torch: {expected}"
     assert len(text.splitlines()) == 1

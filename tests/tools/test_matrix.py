@@ -1,4 +1,4 @@
-"""variants.toml: what the reader refuses, and the lists elsewhere that have to say the same as it."""
+"""variants.toml: the errors that its reader reports, and other lists in the code that must agree with it."""
 
 from __future__ import annotations
 
@@ -63,30 +63,30 @@ BROKEN = [
 ]
 
 
-class TestWhatIsRefused:
-    @pytest.mark.parametrize(("old", "new", "said"), BROKEN, ids=[said[:40] for _, _, said in BROKEN])
-    def test_it_is_one_line_with_the_file_what_and_what_to_do(
-        self, old: str, new: str, said: str, tmp_path: Path
+class TestErrors:
+    @pytest.mark.parametrize(("old", "new", "message"), BROKEN, ids=[message[:40] for _, _, message in BROKEN])
+    def test_an_error_is_one_line_with_the_file_the_problem_and_what_to_do(
+        self, old: str, new: str, message: str, tmp_path: Path
     ) -> None:
         toml = tmp_path / "variants.toml"
         assert GOOD.count(old) == 1
         toml.write_text(GOOD.replace(old, new))
-        with pytest.raises(ToolError) as refused:
+        with pytest.raises(ToolError) as error:
             matrix.read(toml)
-        assert str(refused.value).startswith(f"{toml}: ")
-        assert said in str(refused.value)
-        assert len(str(refused.value).splitlines()) == 1
+        assert str(error.value).startswith(f"{toml}: ")
+        assert message in str(error.value)
+        assert len(str(error.value).splitlines()) == 1
 
-    def test_what_these_are_made_of_is_not(self, tmp_path: Path) -> None:
+    def test_the_file_that_these_break_is_accepted(self, tmp_path: Path) -> None:
         toml = tmp_path / "variants.toml"
         toml.write_text(GOOD)
         assert matrix.read(toml).files("linux-x86_64") == [("torch2_9_cxx11", "cpu")]
 
-    def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_a_missing_file(self, tmp_path: Path) -> None:
         with pytest.raises(ToolError, match=r"variants\.toml: cannot be read \(No such file or directory\); is this"):
             matrix.read(tmp_path / "variants.toml")
 
-    def test_cmake_gets_that_line_and_nothing_else(self, checkout: Path) -> None:
+    def test_cmake_gets_the_same_line_and_nothing_else(self, checkout: Path) -> None:
         with (checkout / "variants.toml").open("a") as toml:
             toml.write("colour = 1\n")
         command = [sys.executable, str(checkout / "cmake" / "variants.py"), "cmake", "Linux", "x86_64"]
@@ -97,45 +97,46 @@ class TestWhatIsRefused:
 
 class TestTheFile:
     def test_the_rows_of_a_release_line_agree(self) -> None:
-        """But for the C++ ABI: the headers are the same, and so are the wheels."""
+        """They differ only in the C++ ABI: torch's headers and wheels are the same for both."""
         rows = matrix.read().rows.values()
-        stated = {(row.torch, row.std, row.sdk, row.cpython, row.serves) for row in rows}
-        assert len(stated) == len({row.torch for row in rows})
+        without_abi = {(row.torch, row.std, row.sdk, row.cpython, row.serves) for row in rows}
+        assert len(without_abi) == len({row.torch for row in rows})
 
-    def test_the_rows_stand_in_the_order_of_releases(self) -> None:
+    def test_the_rows_are_in_the_order_of_releases(self) -> None:
         """cmake/DlxTorchExact.cmake takes the C++ standard of the last row that is not newer than torch."""
         lines = [tuple(map(int, row.torch.split("."))) for row in matrix.read().rows.values()]
         assert lines == sorted(lines)
 
 
-class TestListsElsewhere:
-    """The package reads no TOML while torch is imported, so some of it is written there again."""
+class TestCopiesInTheCode:
+    """The package reads no TOML while torch is imported, so its code repeats some of variants.toml."""
 
     def test_backends_that_the_cache_may_hold(self) -> None:
         assert list(_cache.BACKENDS) == list(matrix.read().backends)
 
     def test_every_backend_has_its_source(self) -> None:
-        there = {file.stem for file in (ROOT / "cpp" / "src" / "backends").glob("*.cc")}
-        assert set(matrix.read().backends) <= there
+        sources = {file.stem for file in (ROOT / "cpp" / "src" / "backends").glob("*.cc")}
+        assert set(matrix.read().backends) <= sources
 
     def test_systems_that_dlx_torch_build_compiles_for(self) -> None:
-        """All that the wheels are built for; CUDA on Windows only where the user has it, so no wheel has it."""
-        found = {}
+        """`dlx-torch build` compiles each backend for the systems that wheels are built for. It also compiles CUDA on
+        Windows, from the user's own CUDA; no wheel has that."""
+        compiled = {}
         for name, backend in matrix.read().backends.items():
             systems = dict.fromkeys(platform.partition("-")[0] for platform in backend.platforms)
-            found[name] = {system for system in ("linux", "macos", "windows") if not build.refused_on(system, name)}
-            assert found[name] - set(systems) == ({"windows"} if name == "cuda" else set())
-            assert set(systems) <= found[name]
-        assert found["cpu"] == {"linux", "macos", "windows"}
+            compiled[name] = {system for system in ("linux", "macos", "windows") if not build.refused_on(system, name)}
+            assert compiled[name] - set(systems) == ({"windows"} if name == "cuda" else set())
+            assert set(systems) <= compiled[name]
+        assert compiled["cpu"] == {"linux", "macos", "windows"}
 
     def test_options_of_dlx_torch_build(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """One for every backend but the CPU's, which is what a build without options means."""
+        """There is an option for every backend but cpu, which is built without options."""
         with pytest.raises(SystemExit):
             _cli.main(["build", "--help"])
         words = capsys.readouterr().out.replace("[", " ").replace("]", " ").split()
         options = {word for word in words if word.startswith("--build-with-")}
-        named = {f"--build-with-{name.replace('_', '-')}" for name in matrix.read().backends if name != "cpu"}
-        assert options == named
+        expected = {f"--build-with-{name.replace('_', '-')}" for name in matrix.read().backends if name != "cpu"}
+        assert options == expected
 
     def test_kinds_of_rows_that_a_manifest_may_name(self) -> None:
         assert {row.serves for row in matrix.read().rows.values()} | {"overlay"} == set(_variants.SERVES)
@@ -145,7 +146,7 @@ class TestListsElsewhere:
 
 
 def test_import_torch_never_reads_it() -> None:
-    """What `import torch` runs of ours neither loads this reader nor a TOML parser."""
+    """The modules that `import torch` loads import neither this reader nor a TOML parser."""
     code = "import json, sys, dlx_torch_ext._autoload, dlx_torch_ext._attach; print(json.dumps(list(sys.modules)))"
     command = [sys.executable, "-c", code]
     done = subprocess.run(

@@ -49,10 +49,10 @@ def find(requirement: str, *, python: str = "3.11", platform: str = "x86_64-many
     accepted, up to the newest. ToolError where the index has no such wheel.
     """
     with tempfile.TemporaryDirectory() as folder:
-        requirements_file = Path(folder, "requirements.txt")
-        requirements_file.write_text(requirement + "\n", encoding="utf-8")
+        input_file = Path(folder, "requirements.txt")
+        input_file.write_text(requirement + "\n", encoding="utf-8")
         lock = Path(folder, "pylock.toml")
-        command = [tool("uv"), "pip", "compile", str(requirements_file), "-o", str(lock), "--format", "pylock.toml", "--quiet"]
+        command = [tool("uv"), "pip", "compile", str(input_file), "-o", str(lock), "--format", "pylock.toml", "--quiet"]
         command += ["--no-deps", "--only-binary", ":all:", "--python-version", python, "--python-platform", platform]
         environment = uv_environment(MACOSX_DEPLOYMENT_TARGET=_NEWEST_MACOS)
         run(command, what=f"looking for {requirement} for Python {python} on {platform}", env=environment)

@@ -13,7 +13,7 @@ UNDEFINED
 #undef WEAK
 #define STRONG(name) name,
 #define WEAK(name) name,
-    static const void* const undefined[] = {UNDEFINED TEXT};
+static const void* const undefined[] = {UNDEFINED TEXT};
 
 #define EXPORT(name) \
   __attribute__((visibility("default"))) const void* name(void) { return undefined; }

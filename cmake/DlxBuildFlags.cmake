@@ -45,7 +45,17 @@ endfunction()
 # The files whose code runs for refusals only, or once: small counts there, since the wheel holds them dozens of times.
 function(dlx_compile_small)
   if(NOT MSVC AND NOT DLX_TORCH_SANITIZE)
-    set(files devices dtypes errors forks deferred incoming layout torch_exceptions)
+    set(
+      files
+      devices
+      dtypes
+      errors
+      forks
+      deferred
+      incoming
+      layout
+      torch_exceptions
+    )
     list(TRANSFORM files PREPEND "${PROJECT_SOURCE_DIR}/cpp/src/")
     list(TRANSFORM files APPEND ".cc")
     set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "-Os")

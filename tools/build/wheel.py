@@ -69,7 +69,8 @@ def repair(wheel: Path, out: Path) -> Path:
         return Path(shutil.move(wheel, out / wheel.name))
     scratch_dir = wheel.parent / "repaired"
     shutil.rmtree(scratch_dir, ignore_errors=True)
-    command = [sys.executable, "-m", "auditwheel", "repair", "-z", "9", "--exclude", "libc10*", "--exclude", "libtorch*"]
+    command = [sys.executable, "-m", "auditwheel", "repair", "-z", "9"]
+    command += ["--exclude", "libc10*", "--exclude", "libtorch*"]
     run([*command, "-w", str(scratch_dir), str(wheel)], what="auditwheel repair", env=_build_environment())
     repaired = next(scratch_dir.glob("*.whl"))
     return Path(shutil.move(repaired, out / repaired.name))

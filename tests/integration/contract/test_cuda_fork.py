@@ -50,8 +50,8 @@ def ask(table: Table, device: int) -> list[Any]:
 
 
 TEXT = (
-    "dlx-torch: this process was forked after its parent had used the cuda device, which does not work in a child: start"
-    " it by 'spawn' or 'forkserver'"
+    "dlx-torch: this process was forked after its parent had used the cuda device, which does not work in a child:"
+    " start it by 'spawn' or 'forkserver'"
 )
 
 

@@ -23,8 +23,9 @@ VARIABLES = {
     "library": "DLX_TORCH_LIBRARY",
     "cache_dir": "DLX_TORCH_CACHE_DIR",
     "npu_drain": "DLX_TORCH_NPU_DRAIN",
+    "refuse_read_only": "DLX_TORCH_REFUSE_READ_ONLY",
 }
-SWITCHES = ("disable", "autoload", "npu_drain")
+SWITCHES = ("disable", "autoload", "npu_drain", "refuse_read_only")
 # The variables that are read when libraries are compiled: pyproject.toml gives them to CMake.
 BUILD_VARIABLES = (
     "DLX_TORCH_BUILD_NATIVE",
@@ -41,6 +42,7 @@ class Settings(Record):
     `disable`: put no table anywhere. `autoload`: attach at `import torch`. `prefer`: "upstream" or "dlx", whose table
     to use where torch has its own. `library`: the path of a library to use instead of the chosen one. `cache_dir`:
     where libraries that were built here are. `npu_drain`: drain the host queue before a stream is handed out.
+    `refuse_read_only`: import no managed tensor that its producer calls read-only.
     `problem`: what is wrong with a value, in one line; empty if nothing is.
     """
 
@@ -50,6 +52,7 @@ class Settings(Record):
     library: str = ""
     cache_dir: str = ""
     npu_drain: bool = True
+    refuse_read_only: bool = False
     problem: str = ""
 
 
@@ -68,6 +71,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         library=_path(given["library"]),
         cache_dir=_path(given["cache_dir"]),
         npu_drain=_is_on(given["npu_drain"], default=True),
+        refuse_read_only=_is_on(given["refuse_read_only"], default=False),
         problem=problem,
     )
 

@@ -137,6 +137,12 @@ class TestStableAbi:
         assert with_cpu(undefined=("PyUnicode_AsUTF8AndSize",)) == {}
 
 
+@pytest.mark.parametrize("lock", ["__cxa_guard_acquire", "pthread_mutex_lock"])
+def test_a_lock(lock: str, with_cpu: AuditProblems) -> None:
+    problems = with_cpu(undefined=(*NO_STRING, CXX11_STRING, PYTHON, *CPYTHON, lock))
+    assert problems["locks"] == f"{CPU}: uses {lock}, and no lock is allowed in a library\n"
+
+
 def test_a_symbol_that_nothing_refers_to(with_cpu: AuditProblems) -> None:
     problems = with_cpu(
         needs=LINKS[1:], undefined=(NO_STRING[1],), flags=(synthetic.aliased("libc10.so", NO_STRING[1], NO_STRING[0]),)

@@ -89,6 +89,7 @@ def test_json_has_this_shape(tmp_path: Path) -> None:
         "library": "",
         "cache_dir": "",
         "npu_drain": False,
+        "refuse_read_only": False,
         "problem": "",
     }
     assert found["autoload"] == {"fired": True, "note": ""}

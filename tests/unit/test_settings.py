@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dlx_torch_ext
 import pytest
-from dlx_torch_ext._settings import BUILD_VARIABLES, VARIABLES, Settings, read_settings
+from dlx_torch_ext._settings import BUILD_VARIABLES, SWITCHES, VARIABLES, Settings, read_settings
 
 from tests.support.child import ROOT
 from tests.support.switches import VALUES
@@ -20,9 +20,8 @@ def test_nothing_set() -> None:
 
 @pytest.mark.parametrize("value", VALUES)
 def test_switches(value: str) -> None:
-    names = ("DLX_TORCH_DISABLE", "DLX_TORCH_AUTOLOAD", "DLX_TORCH_NPU_DRAIN")
-    settings = read_settings(dict.fromkeys(names, value))
-    assert (settings.disable, settings.autoload, settings.npu_drain) == (VALUES[value],) * 3
+    settings = read_settings(dict.fromkeys(VARIABLES.values(), value))
+    assert [getattr(settings, field) for field in SWITCHES] == [VALUES[value]] * len(SWITCHES)
 
 
 def test_values() -> None:
@@ -52,7 +51,8 @@ def test_every_variable_that_is_read_is_known() -> None:
     package, cpp = Path(dlx_torch_ext.__file__).parent, ROOT / "cpp"
     python = names(r'"(DLX_TORCH_\w*[A-Z0-9])"', *package.rglob("*.py"))
     python -= {"DLX_TORCH_EXACT", "DLX_TORCH_CXX11_ABI"}  # which `dlx-torch build` sets for CMake
-    read_by_cpp = names(r'getenv\("(\w+)"\)', *cpp.rglob("*.cc"))
+    read_by_cpp = names(r'(?:getenv|Switch \w+)\("(\w+)"', *cpp.rglob("*.cc"))
+    assert len(read_by_cpp) == 2
     assert read_by_cpp <= set(VARIABLES.values()) <= python
     assert python <= {*VARIABLES.values(), *BUILD_VARIABLES}
 

@@ -31,6 +31,7 @@ CHECKS: tuple[Check, ...] = (
     library_checks.exports,
     library_checks.symbol_versions,
     library_checks.stable_abi,
+    library_checks.locks,
     library_checks.unused_symbols,
     library_checks.build_paths,
     macos_checks.oldest_macos,

@@ -21,6 +21,17 @@ MAX_VERSIONS = {"GLIBC": MAX_GLIBC, "GLIBCXX": (3, 4, 24), "CXXABI": (1, 3, 11),
 # such as "/vMf" that only look like a path.
 _ABSOLUTE = re.compile(rb"(?<![\w./>-])/(?:[\w.+@~-]{2,}/)+[\w.+@~-]{2,}|\b[A-Z]:\\(?:[\w .+@~-]+\\)+[\w .+@~-]{2,}")
 
+_LOCKS = (
+    "__cxa_guard_acquire",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "pthread_once",
+    "pthread_cond_wait",
+    "sem_wait",
+)
+
 
 def readable(wheel: Wheel) -> Iterator[Finding]:
     """Every library can be read, and is for the processor of the tag. The other checks skip a library that cannot."""
@@ -111,6 +122,15 @@ def _oldest_python(wheel: Wheel) -> tuple[int, int]:
     floors = [spec.version for spec in SpecifierSet(metadata.get("requires_python", "")) if spec.operator == ">="]
     major, minor = floors[0].split(".")[:2] if floors else ("3", "2")  # no limit: the CPython with the first stable ABI
     return int(major), int(minor)
+
+
+def locks(wheel: Wheel) -> Iterator[Finding]:
+    """A library takes no lock: not a mutex, and not the hidden one around the first use of a function's static. torch
+    and CPython call back, take the GIL and fork; a lock of ours that is held across such a call can wait for itself."""
+    for library, binary in wheel.binaries:
+        for symbol in binary.undefined:
+            if symbol.name in _LOCKS:
+                yield Finding(library.member, f"uses {symbol.name}, and no lock is allowed in a library")
 
 
 def unused_symbols(wheel: Wheel) -> Iterator[Finding]:

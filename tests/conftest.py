@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-pytest_plugins = ["tests.support.isolate"]
+pytest_plugins = ["tests.support.process.marker"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import child
+from tests.support.process import spawn
 
 TORCH = tuple(int(part) for part in version("torch").split(".")[:2])
 CALLS_EXTENSIONS = TORCH >= (2, 5)
@@ -54,7 +54,7 @@ first = look()
 
 def told(code: str, **env: str | None) -> Any:
     """What the snippet, run after LOOK in a new interpreter, collects in `answer`."""
-    return child.run(LOOK + code + "\nprint(json.dumps(answer))", env={**CLEAN, **env}).value
+    return spawn.run(LOOK + code + "\nprint(json.dumps(answer))", env={**CLEAN, **env}).value
 
 
 @functools.cache

@@ -6,7 +6,7 @@ is there before it, `import tvm_ffi` ends in an OSError.
 
 from __future__ import annotations
 
-from tests.support import child
+from tests.support.process import spawn
 
 CODE = """
 import json
@@ -24,7 +24,7 @@ print(json.dumps([before.provider, after.provider, same, echo.tolist()]))
 
 
 def test_the_table_stays_ours() -> None:
-    before, after, same, echo = child.run(CODE, env={"DLX_TORCH_DISABLE": None}).value
+    before, after, same, echo = spawn.run(CODE, env={"DLX_TORCH_DISABLE": None}).value
     assert before == after
     assert before in ("dlx", "upstream")
     assert same

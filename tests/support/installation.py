@@ -15,7 +15,7 @@ from dlx_torch_ext._facts import Facts, read
 from dlx_torch_ext._variants import library_file, row_directory
 
 from tests.support import stub
-from tests.support.child import ROOT, Finished, run
+from tests.support.process.spawn import ROOT, Finished, run
 
 PLATFORM = read().platform
 SYSTEM = read().system

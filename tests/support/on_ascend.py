@@ -12,7 +12,7 @@ import torch
 import torch_npu
 
 from tests.simulators.ascend import recorder
-from tests.support.foreign import Foreign, prototype
+from tests.support.foreign_tensors import Foreign, prototype
 from tests.support.structs import EXT_DEV
 from tests.support.table import AllocatorError, Table, capsule_address
 

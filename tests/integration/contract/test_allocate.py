@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.support.foreign import prototype
+from tests.support.foreign_tensors import prototype
 from tests.support.modes import MODES
 from tests.support.structs import CUDA, CUDA_HOST, EXT_DEV, METAL, ROCM, ROCM_HOST, VULKAN
 from tests.support.table import Managed, load, refuses

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.support.devices import current_device_stays, devices, outside
-from tests.support.foreign import prototype
+from tests.support.foreign_tensors import prototype
 from tests.support.modes import MODES
 from tests.support.structs import CUDA, CUDA_MANAGED
 from tests.support.table import load, refuses

@@ -10,7 +10,7 @@ import torch
 
 from tests.simulators.cuda import recorder
 from tests.support.devices import current_device_stays, devices, no_device_call, outside
-from tests.support.foreign import Foreign
+from tests.support.foreign_tensors import Foreign
 from tests.support.structs import CPU, CUDA, CUDA_HOST, CUDA_MANAGED
 from tests.support.table import load, refuses
 from tests.support.tensors import T, use_count

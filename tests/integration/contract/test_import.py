@@ -8,7 +8,7 @@ from typing import Any, Callable
 import pytest
 import torch
 
-from tests.support.foreign import Foreign
+from tests.support.foreign_tensors import Foreign
 from tests.support.structs import CPU, CUDA_HOST, READ_ONLY, ROCM_HOST
 from tests.support.table import load
 from tests.support.tensors import DTYPES, T, quiet

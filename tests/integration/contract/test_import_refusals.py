@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.foreign import Foreign
+from tests.support.foreign_tensors import Foreign
 from tests.support.structs import (
     CUDA,
     CUDA_MANAGED,

@@ -9,7 +9,7 @@ from typing import Any, Callable
 
 import pytest
 
-from tests.support.foreign import Foreign, prototype
+from tests.support.foreign_tensors import Foreign, prototype
 from tests.support.probe import probe
 from tests.support.structs import CPU, VULKAN
 from tests.support.table import load

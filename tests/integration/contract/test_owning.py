@@ -10,8 +10,8 @@ from typing import Any, Callable
 
 import pytest
 
-from tests.support import child
 from tests.support.probe import probe_without_gil
+from tests.support.process import spawn
 from tests.support.table import Managed, chosen, load
 from tests.support.tensors import T, use_count
 
@@ -138,4 +138,4 @@ LEFT = {
 @pytest.mark.parametrize("left", LEFT)
 def test_the_deleter_runs_after_the_interpreter_is_gone(left: str) -> None:
     code = BEFORE_THE_END + textwrap.dedent(LEFT[left]) + "\nprint('true')"
-    assert child.run(code, env={"DLX_TEST_TABLE": chosen()}).value is True
+    assert spawn.run(code, env={"DLX_TEST_TABLE": chosen()}).value is True

@@ -6,7 +6,7 @@ import ctypes
 
 import pytest
 
-from tests.support.foreign import Foreign, prototype
+from tests.support.foreign_tensors import Foreign, prototype
 from tests.support.probe import probe
 from tests.support.structs import CPU, VULKAN
 from tests.support.table import Outcome, load

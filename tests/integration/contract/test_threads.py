@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.support.foreign import Foreign, prototype
+from tests.support.foreign_tensors import Foreign, prototype
 from tests.support.table import load
 from tests.support.tensors import T, use_count
 

@@ -1,0 +1,1 @@
+"""A test's code in a process of its own."""

@@ -54,7 +54,7 @@ first = look()
 
 def told(code: str, **env: str | None) -> Any:
     """What the snippet, run after LOOK in a new interpreter, collects in `answer`."""
-    return spawn.run(LOOK + code + "\nprint(json.dumps(answer))", env={**CLEAN, **env}).value
+    return spawn.code(LOOK + code + "\nprint(json.dumps(answer))", env={**CLEAN, **env}).value
 
 
 @functools.cache

@@ -24,7 +24,7 @@ print(json.dumps([before.provider, after.provider, same, echo.tolist()]))
 
 
 def test_the_table_stays_ours() -> None:
-    before, after, same, echo = spawn.run(CODE, env={"DLX_TORCH_DISABLE": None}).value
+    before, after, same, echo = spawn.code(CODE, env={"DLX_TORCH_DISABLE": None}).value
     assert before == after
     assert before in ("dlx", "upstream")
     assert same

@@ -16,7 +16,7 @@ from dlx_torch_ext import _cache, _facts
 from dlx_torch_ext._variants import human_name
 
 from tests.support.installation import Site
-from tests.support.process.spawn import Finished
+from tests.support.process.finished import Finished
 from tests.support.tensors import T
 from tools.settings import dev_dir
 

@@ -48,7 +48,7 @@ PRETENCE = {
 @functools.cache
 def build() -> str:
     """The backend that this torch was built for."""
-    return str(spawn.run("import torch; print('\"cuda\"' if torch.version.cuda else '\"cpu\"')").value)
+    return str(spawn.code("import torch; print('\"cuda\"' if torch.version.cuda else '\"cpu\"')").value)
 
 
 def here() -> list[str]:
@@ -63,7 +63,7 @@ def seen(backend: str, record: Callable[[str, object], None], **settings: str) -
         from tests.simulators.rocm import environment
 
         env = {**environment(1 if TORCH < (2, 11) else 2), **env}
-    answer = spawn.run(CODE.replace("BEFORE", PRETENCE.get(backend, "")), env=env).value
+    answer = spawn.code(CODE.replace("BEFORE", PRETENCE.get(backend, "")), env=env).value
     asked = ", ".join(f"{name}={value}" for name, value in settings.items())
     shown = {"python": platform.python_version(), "machine": platform.machine(), "torch": version("torch")}
     place = "/".join(answer["library"].split("/")[-2:])  # below _lib, or below torch
@@ -102,7 +102,7 @@ def test_the_doctor_says_so() -> None:
         from dlx_torch_ext._cli import main
         dlx_torch_ext.attach()
         sys.exit(main(["doctor", "--selftest"]))"""
-    told = spawn.run(code, env={**CLEAN})
+    told = spawn.code(code, env={**CLEAN})
     assert told.status == 0, told
     assert "\nself-test passed: " in told.stdout, told
 

@@ -36,7 +36,7 @@ def kinds(*asked):
 
 def on_rocm(code: str, generation: int) -> Any:
     whole = f"{PREAMBLE}{textwrap.dedent(code)}\nprint(json.dumps(answer))"
-    return spawn.run(whole, env={**environment(generation), "DLX_TORCH_AUTOLOAD": "0"}).value
+    return spawn.code(whole, env={**environment(generation), "DLX_TORCH_AUTOLOAD": "0"}).value
 
 
 # From 2.10 on torch has a table of its own, which stays.
@@ -84,6 +84,6 @@ if TORCH < (2, 10):
             import dlx_torch_ext
             status = dlx_torch_ext.attach()
             print(json.dumps([status.provider, status.reason]))"""
-        provider, reason = spawn.run(code, env={"DLX_TORCH_AUTOLOAD": "0"}).value
+        provider, reason = spawn.code(code, env={"DLX_TORCH_AUTOLOAD": "0"}).value
         assert provider == "none"
         assert "libc10_hip.so" in reason

@@ -20,6 +20,7 @@ from tests.simulators.ascend import build, environment
 from tests.simulators.record import core_library
 from tests.simulators.vendor import installed
 from tests.support.process import fork, spawn
+from tests.support.process.finished import ROOT
 
 TORCH = tuple(int(part) for part in version("torch").split(".")[:2])
 # What every snippet begins with. `handle(drain)` asks libtorch_npu for the current stream of npu:1 by its C++ names;
@@ -55,8 +56,8 @@ def simulated(code: str, **env: str) -> Any:
     """The snippet's `answer`: from a fork, where this process was started on a simulated Ascend; that saves seconds."""
     snippet = PREAMBLE + textwrap.dedent(code)
     if started_on_it() and not env:
-        return fork.run(snippet, {})
-    return spawn.run(f"{snippet}\nprint(json.dumps(answer))", env={**environment(), **env}).value
+        return fork.code(snippet, {})
+    return spawn.code(f"{snippet}\nprint(json.dumps(answer))", env={**environment(), **env}).value
 
 
 @functools.lru_cache
@@ -73,7 +74,7 @@ def started_on_it() -> bool:
 
 def command(torch_npu_dir: Path, out: Path) -> subprocess.Popen[str]:
     line = [sys.executable, "-m", "tests.simulators.ascend", "--torch-npu", str(torch_npu_dir), "--out", str(out)]
-    return subprocess.Popen(line, cwd=spawn.ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 if importlib.util.find_spec("torch_npu"):
@@ -90,7 +91,7 @@ if importlib.util.find_spec("torch_npu"):
             print(str("torch_npu" in sys.modules and torch.npu.is_available()).lower())"""
         env = {**environment(), "TORCH_DEVICE_BACKEND_AUTOLOAD": autoload}
         fires = autoload == "1" and TORCH >= (2, 5)
-        assert spawn.run(code, env=env).value is fires
+        assert spawn.code(code, env=env).value is fires
 
     def test_the_number_of_devices_can_be_set() -> None:
         code = "answer = [torch.npu.is_available(), torch.npu.device_count()]"
@@ -268,4 +269,4 @@ def test_the_recorder_says_where_nothing_is_simulated() -> None:
         from tests.simulators.ascend import recorder
         assert not recorder.simulated()
         recorder.calls()"""
-    assert "the simulated Ascend is not loaded" in spawn.run(code).stderr
+    assert "the simulated Ascend is not loaded" in spawn.code(code).stderr

@@ -11,19 +11,20 @@ import pytest
 
 from tests.simulators.cuda import build, environment, installed_torch
 from tests.support.process import spawn
+from tests.support.process.finished import ROOT, Finished
 
 CUDA_BUILD = bool(re.search(r"^cuda\b.*=\s*['\"]", (installed_torch() / "version.py").read_text(), re.MULTILINE))
 
 
-def simulated(code: str, **env: str) -> spawn.Finished:
+def simulated(code: str, **env: str) -> Finished:
     """Run `code`, after the imports that all of it needs, with the simulated CUDA in the child's environment."""
     imports = "import json, torch\nfrom tests.simulators.cuda import recorder\n"
-    return spawn.run(imports + code, env={**environment(), **env})
+    return spawn.code(imports + code, env={**environment(), **env})
 
 
 def command(torch_dir: Path, out: Path) -> subprocess.Popen[str]:
     line = [sys.executable, "-m", "tests.simulators.cuda", "--torch", str(torch_dir), "--out", str(out)]
-    return subprocess.Popen(line, cwd=spawn.ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 if CUDA_BUILD:
@@ -123,7 +124,7 @@ if CUDA_BUILD:
         (tmp_path / "nvidia").mkdir()
         env = environment(tmp_path / "torch")
         assert "libcudart.so" in env["LD_PRELOAD"]
-        assert spawn.run("import torch; print(torch.cuda.device_count())", env=env).value == 2
+        assert spawn.code("import torch; print(torch.cuda.device_count())", env=env).value == 2
 
     def test_processes_may_build_at_once(tmp_path: Path) -> None:
         running = [command(installed_torch(), tmp_path) for _ in range(2)]
@@ -156,4 +157,4 @@ def test_the_recorder_says_where_nothing_is_simulated() -> None:
         from tests.simulators.cuda import recorder
         assert not recorder.simulated()
         recorder.calls()"""
-    assert "the simulated CUDA is not loaded" in spawn.run(code).stderr
+    assert "the simulated CUDA is not loaded" in spawn.code(code).stderr

@@ -12,6 +12,7 @@ import pytest
 
 from tests.simulators.rocm import build, environment
 from tests.support.process import spawn
+from tests.support.process.finished import ROOT
 
 NAMES = {
     1: ["_ZN3c103hip19getCurrentHIPStreamEa", "_ZNK3c103hip9HIPStream6streamEv", "_ZN3c103hip12device_countEv"],
@@ -37,7 +38,7 @@ def current(device):
 
 def simulated(code: str, generation: int, **env: str) -> Any:
     code = f"NAMES = {NAMES[generation]}\n{PREAMBLE}{textwrap.dedent(code)}"
-    return spawn.run(code, env={**environment(generation), **env}).value
+    return spawn.code(code, env={**environment(generation), **env}).value
 
 
 @pytest.mark.parametrize("generation", [1, 2])
@@ -90,12 +91,12 @@ def test_the_recorder_says_where_nothing_is_simulated() -> None:
         from tests.simulators.rocm import recorder
         assert not recorder.simulated()
         recorder.calls()"""
-    assert "the simulated ROCm is not loaded" in spawn.run(code).stderr
+    assert "the simulated ROCm is not loaded" in spawn.code(code).stderr
 
 
 def test_processes_may_build_at_once(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "tests.simulators.rocm", "--out", str(tmp_path)]
-    running = [subprocess.Popen(line, cwd=spawn.ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    running = [subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     outputs = [process.communicate()[0].strip() for process in running]
     assert [process.returncode for process in running] == [0, 0]
     assert set(outputs) == {str(build(tmp_path))}

@@ -34,7 +34,7 @@ def on_ascend(code: str, **env: str | None) -> Any:
         import tests.support.on_ascend
 
     assert tests.support.on_ascend.recorder.simulated(), "this process has not been started on a simulated Ascend"
-    return fork.run(f"from tests.support.on_ascend import *\n{textwrap.dedent(code)}", env)
+    return fork.code(f"from tests.support.on_ascend import *\n{textwrap.dedent(code)}", env)
 
 
 if importlib.util.find_spec("torch_npu"):
@@ -50,17 +50,17 @@ if importlib.util.find_spec("torch_npu"):
             import json, {first}, torch, dlx_torch_ext
             print(json.dumps([dlx_torch_ext.attach().provider, dlx_torch_ext.status().variant.split("-")[-1]]))"""
         env = {**CLEAN, "TORCH_DEVICE_BACKEND_AUTOLOAD": autoload}
-        assert spawn.run(code, env=env).value == [PROVIDER, "torch_npu"]
+        assert spawn.code(code, env=env).value == [PROVIDER, "torch_npu"]
 
     def test_import_torch_alone_attaches_where_torch_calls_its_extensions() -> None:
         code = "import json, torch, dlx_torch_ext; print(json.dumps(dlx_torch_ext.status().provider))"
         expected = PROVIDER if TORCH >= (2, 5) else "none"
-        assert spawn.run(code, env={**CLEAN}).value == expected
+        assert spawn.code(code, env={**CLEAN}).value == expected
 
     def test_without_cann_the_error_is_torchs_own() -> None:
         code = "import torch"
-        with_us = spawn.run(code, env={**_without_cann(), **CLEAN})
-        without = spawn.run(code, env={**_without_cann(), **CLEAN, "DLX_TORCH_DISABLE": "1"})
+        with_us = spawn.code(code, env={**_without_cann(), **CLEAN})
+        without = spawn.code(code, env={**_without_cann(), **CLEAN, "DLX_TORCH_DISABLE": "1"})
         assert with_us.status == without.status != 0
         last = with_us.stderr.strip().splitlines()[-1]
         assert last == without.stderr.strip().splitlines()[-1]
@@ -151,7 +151,7 @@ if importlib.util.find_spec("torch_npu"):
             table = Table(capsule_address(torch.Tensor.__dlpack_c_exchange_api__))
             outcome, _ = table.try_stream(12, 0)
             print(json.dumps([outcome.rc, type(outcome.error).__name__, str(outcome.error)]))"""
-        rc, kind, text = spawn.run(code, env={**_without_cann(), **CLEAN, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}).value
+        rc, kind, text = spawn.code(code, env={**_without_cann(), **CLEAN, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}).value
         assert (rc, kind) == (-1, "RuntimeError")
         assert text == "dlx-torch: libtorch_npu is not loaded: import torch_npu first"
 
@@ -272,7 +272,7 @@ if importlib.util.find_spec("torch_npu"):
 
     def test_the_doctor_names_torch_npu_and_the_policy() -> None:
         code = "import sys; from dlx_torch_ext._cli import main; sys.exit(main(['doctor']))"
-        done = spawn.run(code, env={**CLEAN, "DLX_TORCH_NPU_DRAIN": "0"})
+        done = spawn.code(code, env={**CLEAN, "DLX_TORCH_NPU_DRAIN": "0"})
         assert done.status == 0, str(done)
         assert version("torch_npu") in done.stdout
         assert "does not wait" in done.stdout

@@ -50,7 +50,7 @@ COMPILE_ENVIRONMENT = {
 
 
 def test_compile_and_export() -> None:
-    assert spawn.run(COMPILE, env=COMPILE_ENVIRONMENT).value
+    assert spawn.code(COMPILE, env=COMPILE_ENVIRONMENT).value
 
 
 TENSORS: dict[str, Any] = {
@@ -119,7 +119,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("method", [m for m in ("fork", "spawn") if m in multiprocessing.get_all_start_methods()])
 def test_tensors_go_through_a_queue(method: str) -> None:
-    assert spawn.run(SPAWN.format(method=method)).value
+    assert spawn.code(SPAWN.format(method=method)).value
 
 
 def test_overrides_do_not_see_the_attributes() -> None:
@@ -184,4 +184,4 @@ if PROVIDER == "dlx":
 if torch.distributed.is_available():
 
     def test_distributed_tensors_import() -> None:
-        assert spawn.run("import torch.distributed.tensor\nprint('true')").value
+        assert spawn.code("import torch.distributed.tensor\nprint('true')").value

@@ -15,7 +15,8 @@ from dlx_torch_ext._facts import Facts, read
 from dlx_torch_ext._variants import library_file, row_directory
 
 from tests.support import stub
-from tests.support.process.spawn import ROOT, Finished, run
+from tests.support.process.finished import ROOT, Finished
+from tests.support.process.spawn import code as run_code
 
 PLATFORM = read().platform
 SYSTEM = read().system
@@ -89,7 +90,7 @@ class Site:
         """Runs `code` in a child."""
         path = os.pathsep.join([str(self.folder), str(ROOT)])
         clean = {name: None for name in os.environ if name.startswith(("DLX_TORCH_", "TORCH_")) and "TEST" not in name}
-        return run(code, {**clean, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **env}, options)
+        return run_code(code, {**clean, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **env}, options)
 
     def cli(self, *arguments: str, **env: str | None) -> Finished:
         """`dlx-torch` with these arguments, in a child."""

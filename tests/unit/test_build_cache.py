@@ -14,7 +14,7 @@ from dlx_torch_ext._settings import Settings, read_settings
 
 from tests.support import stub
 from tests.support.installation import SYSTEM, Site, facts
-from tests.support.process.spawn import ROOT
+from tests.support.process.finished import ROOT
 
 NIGHTLY = "2.9.0.dev20250804+cu128"
 

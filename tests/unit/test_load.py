@@ -127,7 +127,7 @@ def test_a_library_truncated_anywhere_is_refused_and_kills_nobody(tmp_path: Path
     lengths = sorted({*range(0, 130, 3), *range(130, len(whole), len(whole) // 150), len(whole) - 1, len(whole) - 64})
     for length in lengths:
         (tmp_path / f"{length}.so").write_bytes(whole[:length])
-    finished = spawn.run(
+    finished = spawn.code(
         f"""
         import json
         from pathlib import Path

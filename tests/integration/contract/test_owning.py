@@ -138,4 +138,4 @@ LEFT = {
 @pytest.mark.parametrize("left", LEFT)
 def test_the_deleter_runs_after_the_interpreter_is_gone(left: str) -> None:
     code = BEFORE_THE_END + textwrap.dedent(LEFT[left]) + "\nprint('true')"
-    assert spawn.run(code, env={"DLX_TEST_TABLE": chosen()}).value is True
+    assert spawn.code(code, env={"DLX_TEST_TABLE": chosen()}).value is True

@@ -1,4 +1,7 @@
-"""Runs a snippet in a fork of this process: what has been imported here is there at once, and a crash stays there."""
+"""Runs a function in a fork of this process, which takes milliseconds: what is imported here is imported there.
+
+This process must therefore never initialise an accelerator: a fork cannot use one that its parent has initialised.
+"""
 
 from __future__ import annotations
 
@@ -6,56 +9,68 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import textwrap
 import traceback
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
-SECONDS = 60
+from tests.support.process.finished import TIMEOUT_S, Changes, Finished, change
 
 
-def run(code: str, env: Mapping[str, str | None]) -> Any:
-    """The value of `answer`, which the snippet sets, through JSON. A value of None in `env` removes a variable.
+def call(function: Callable[..., Any], *arguments: object, env: Changes | None = None) -> Any:
+    """The result of `function(*arguments)`, through JSON."""
 
-    The child ends without finalisation, so a device that was broken on purpose is not waited for.
+    def work() -> str:
+        warnings.simplefilter("ignore")  # those of other packages; the marker keeps the session's own filters
+        return json.dumps(function(*arguments))
+
+    return run(work, env).value
+
+
+def run(work: Callable[[], str], env: Changes | None = None) -> Finished:
+    """Calls `work`, whose result becomes the answer; if it raises, the traceback becomes stderr.
+
+    The fork ends without finalising Python: a test may leave a device in a state that finalising would wait for.
     """
-    reader, writer = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # of threads that hold no lock while tests are being started
-        child = os.fork()
-    if child == 0:
-        os.close(reader)
-        signal.alarm(SECONDS)
-        _answer(code, env, writer)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as stream:
-        told = stream.read()
-    _, status = os.waitpid(child, 0)
-    assert status == 0, signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else told.decode()
-    return json.loads(told)
+    with tempfile.TemporaryFile() as answer:
+        with warnings.catch_warnings():
+            # CPython 3.12 and newer warns if there are threads, and OpenBLAS starts some. They hold no lock now.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if child == 0:
+            _work_and_exit(work, env, answer.fileno())
+        _, wait_status = os.waitpid(child, 0)
+        answer.seek(0)
+        text = answer.read().decode()
+    status = os.waitstatus_to_exitcode(wait_status)
+    return Finished(status, answer=text) if status == 0 else Finished(status, stderr=text)
 
 
-def _answer(code: str, env: Mapping[str, str | None], writer: int) -> None:
-    """In the child; never returns."""
-    failed, told = 1, ""
+def _work_and_exit(work: Callable[[], str], env: Changes | None, answer: int) -> NoReturn:
+    status, text = 1, ""
     try:
-        for name, value in env.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-        warnings.simplefilter("ignore")  # other packages' warnings are not what is asked for
-        scope: dict[str, Any] = {}
-        exec(compile(textwrap.dedent(code), "<snippet>", "exec"), scope)
-        failed, told = 0, json.dumps(scope["answer"])
+        signal.alarm(TIMEOUT_S)
+        change(os.environ, env)
+        text = work()
+        status = 0
     except BaseException:
-        told = traceback.format_exc()
+        text = traceback.format_exc()
     finally:
-        with os.fdopen(writer, "wb") as stream:
-            stream.write(told.encode())
-        os._exit(failed)
+        with os.fdopen(answer, "wb", closefd=False) as file:
+            file.write(text.encode())
+        os._exit(status)
+
+
+def code(text: str, env: Changes | None = None) -> Any:
+    """For the snippets that are still strings and set `answer`."""
+
+    def work() -> Any:
+        scope: dict[str, Any] = {}
+        exec(compile(textwrap.dedent(text), "<snippet>", "exec"), scope)
+        return scope["answer"]
+
+    return call(work, env=env)

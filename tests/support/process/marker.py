@@ -1,21 +1,18 @@
-"""A pytest plugin: tests marked `isolated` run in a forked process each, so that a crash is the failure of one test.
+"""A pytest plugin: each test with the marker `isolated` runs in a fork, so that a crash fails this test only.
 
-A fork costs milliseconds where a new interpreter with torch costs seconds. The parent must therefore never
-initialise an accelerator. Where there is no fork (Windows), and with `--inline` (for a debugger), the tests run in
-pytest's process.
+Without fork (on Windows), and with `--inline` (for a debugger), these tests run in pytest's own process.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import signal
-import sys
-import warnings
 from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
+
+from tests.support.process import fork
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "isolated: run the test in a forked process of its own")
+    config.addinivalue_line("markers", "isolated: run the test in a fork of pytest's process")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -38,44 +35,16 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
 
 
 def _reports(item: pytest.Item) -> list[Any]:
-    reader, writer = os.pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    with warnings.catch_warnings():
-        # Python 3.12 warns of threads (OpenBLAS has some); none of them holds a lock while tests are being started.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        os.close(reader)
-        _run(item, writer)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as stream:
-        answer = stream.read()
-    _, status = os.waitpid(child, 0)
-    if status != 0 or not answer:
-        return [_crashed(item, status)]
-    read = item.config.hook.pytest_report_from_serializable
-    return [read(config=item.config, data=data) for data in json.loads(answer)]
+    """What pytest reports of setup, call and teardown, which all run in the fork."""
+    write = item.config.hook.pytest_report_to_serializable
 
-
-def _run(item: pytest.Item, writer: int) -> None:
-    """In the child: the whole protocol, teardown included. It never returns."""
-    code = 1
-    try:
-        write = item.config.hook.pytest_report_to_serializable
+    def work() -> str:
         reports = runtestprotocol(item, log=False, nextitem=None)
-        data = json.dumps([write(config=item.config, report=report) for report in reports], default=str)
-        with os.fdopen(writer, "wb") as stream:
-            stream.write(data.encode())
-        code = 0
-    finally:
-        os._exit(code)
+        return json.dumps([write(config=item.config, report=report) for report in reports], default=str)
 
-
-def _crashed(item: pytest.Item, status: int) -> pytest.TestReport:
-    how = f"exit status {os.WEXITSTATUS(status)}"
-    if os.WIFSIGNALED(status):
-        how = signal.Signals(os.WTERMSIG(status)).name
-    return pytest.TestReport(
-        item.nodeid, item.location, {}, "failed", f"the process of this test died: {how}", "call", [], 0, 0, 0
-    )
+    finished = fork.run(work)
+    if finished.status != 0:
+        text = f"the process of this test died: {finished}"
+        return [pytest.TestReport(item.nodeid, item.location, {}, "failed", text, "call", [], 0, 0, 0)]
+    read = item.config.hook.pytest_report_from_serializable
+    return [read(config=item.config, data=data) for data in json.loads(finished.answer)]

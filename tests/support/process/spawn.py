@@ -1,7 +1,4 @@
-"""Runs a snippet in a new interpreter, and reports its result, its exit status or the signal that killed it.
-
-For what a fork cannot show: the import of torch itself, the environment, and the end of the interpreter.
-"""
+"""Runs a function in a new interpreter: for the import of torch, environment variables, the end of the interpreter."""
 
 from __future__ import annotations
 
@@ -10,53 +7,54 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[3]
-# Not a measure of anything: a child that hangs must not hang the suite.
-SECONDS = 120
+from tests.support.process.finished import ROOT, TIMEOUT_S, Changes, Finished, change
 
 
-@dataclass(frozen=True)
-class Finished:
-    """A child that has ended. `stdout` and `stderr` are its own, whole."""
-
-    status: int
-    stdout: str
-    stderr: str
-
-    def __str__(self) -> str:
-        how = f"exit status {self.status}" if self.status >= 0 else signal.Signals(-self.status).name
-        return f"{how}\n{self.stdout}{self.stderr}"
-
-    @property
-    def value(self) -> Any:
-        """The last line of stdout, read as JSON, of a child that ended well."""
-        assert self.status == 0, str(self)
-        assert self.stdout.strip(), f"the child printed nothing\n{self.stderr}"
-        return json.loads(self.stdout.strip().splitlines()[-1])
+def call(function: Callable[..., Any], *arguments: object, env: Changes | None = None) -> Any:
+    """The result of `function(*arguments)`, after the interpreter has ended with exit status 0."""
+    return run(function, *arguments, env=env).value
 
 
-def run(code: str, env: Mapping[str, str | None] | None = None, options: tuple[str, ...] = ()) -> Finished:
-    """Runs `code` (dedented) from the repository's root; a value of None in `env` removes a variable."""
+def run(function: Callable[..., Any], *arguments: object, env: Changes | None = None) -> Finished:
+    """Calls `function(*arguments)` and waits for the end of the interpreter, whatever that is.
+
+    The new interpreter imports the function by its name, so it has to be at the top of its module.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder, "answer.json")
+        function_name = f"{function.__module__}:{function.__qualname__}"
+        finished = python("-m", "tests.support.process.child", function_name, json.dumps(arguments), answer, env=env)
+        return replace(finished, answer=answer.read_text(encoding="utf-8") if answer.exists() else "")
+
+
+def python(*arguments: str | Path, env: Changes | None = None) -> Finished:
+    """Runs this interpreter with these arguments from the repository's root."""
     environment = dict(os.environ)
-    for name, value in (env or {}).items():
-        if value is None:
-            environment.pop(name, None)
-        else:
-            environment[name] = value
-    command = [sys.executable, *options, "-c", textwrap.dedent(code)]
+    change(environment, env)
     process = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, *map(str, arguments)],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
-        stdout, stderr = process.communicate(timeout=SECONDS)
+        stdout, stderr = process.communicate(timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        process.kill()
+        process.send_signal(getattr(signal, "SIGALRM", signal.SIGTERM))  # SIGALRM is what ends a fork that hangs
         stdout, stderr = process.communicate()
-        stderr += f"\nhung: killed after {SECONDS} s"
     return Finished(process.returncode, stdout, stderr)
+
+
+def code(text: str, env: Changes | None = None, options: tuple[str, ...] = ()) -> Finished:
+    """For the programs that are still strings: the last line of their stdout is the answer."""
+    finished = python(*options, "-c", textwrap.dedent(text), env=env)
+    return replace(finished, answer=(finished.stdout.strip().splitlines() or [""])[-1])

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from dlx_torch_ext import _cache, _facts
 from dlx_torch_ext._variants import human_name
 
 from tests.support.installation import Site
 from tests.support.process.finished import Finished
-from tests.support.tensors import T
 from tools.settings import dev_dir
 
-FACTS = _facts.read(T)
+FACTS = _facts.read(torch)
 BUILD = FACTS.backend  # what this torch is built for
 
 
@@ -79,7 +79,7 @@ def attached(site: Site, env: dict[str, str], npu: bool = False) -> Any:
 
 
 def variant(backend: str) -> str:
-    return human_name(T.__version__, FACTS.cxx11_abi, backend)
+    return human_name(torch.__version__, FACTS.cxx11_abi, backend)
 
 
 def test_into_the_cache_where_it_is_found(site: Site, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_for_what_torch_is_not_built_for(backend: str, site: Site, tmp_path: Pat
     assert finished.status == 1
     assert finished.stdout == ""
     assert finished.stderr.splitlines() == [
-        f"dlx-torch: a {backend} library needs a torch built for {backend}, and torch {T.__version__} is built for"
+        f"dlx-torch: a {backend} library needs a torch built for {backend}, and torch {torch.__version__} is built for"
         f" {BUILD}: install that torch first"
     ]
     assert not (tmp_path / "out").exists()

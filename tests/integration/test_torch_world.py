@@ -16,7 +16,7 @@ import torch.overrides
 
 from tests.support.process import spawn
 from tests.support.table import load
-from tests.support.tensors import Plain, T
+from tests.support.tensors import Plain
 
 ATTRIBUTES = ("__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__")
 PROVIDER = dlx_torch_ext.attach().provider
@@ -54,10 +54,10 @@ def test_compile_and_export() -> None:
 
 
 TENSORS: dict[str, Any] = {
-    "tensor": lambda: T.arange(6.0).reshape(2, 3),
-    "view": lambda: T.arange(6.0).reshape(2, 3).t()[1:],
-    "parameter": lambda: T.nn.Parameter(T.arange(3.0)),
-    "requires_grad": lambda: T.arange(3.0).requires_grad_(),
+    "tensor": lambda: torch.arange(6.0).reshape(2, 3),
+    "view": lambda: torch.arange(6.0).reshape(2, 3).t()[1:],
+    "parameter": lambda: torch.nn.Parameter(torch.arange(3.0)),
+    "requires_grad": lambda: torch.arange(3.0).requires_grad_(),
 }
 
 
@@ -65,29 +65,29 @@ TENSORS: dict[str, Any] = {
 def test_copies_and_pickles(kind: str) -> None:
     tensor = TENSORS[kind]()
     load_whole = io.BytesIO()
-    T.save(tensor, load_whole)
+    torch.save(tensor, load_whole)
     load_whole.seek(0)
     for again in (
         copy.copy(tensor),
         copy.deepcopy(tensor),
         pickle.loads(pickle.dumps(tensor)),
-        T.load(load_whole, weights_only=True),
+        torch.load(load_whole, weights_only=True),
     ):
         assert type(again) is type(tensor)
         assert again.requires_grad == tensor.requires_grad
-        assert T.equal(again, tensor)
+        assert torch.equal(again, tensor)
 
 
 def test_a_subclass_copies_and_inherits_the_table() -> None:
-    tensor = T.arange(3.0).as_subclass(Plain)
+    tensor = torch.arange(3.0).as_subclass(Plain)
     assert type(copy.copy(tensor)) is Plain
     assert getattr(Plain, ATTRIBUTES[0]) is getattr(torch.Tensor, ATTRIBUTES[0])
 
 
 def test_a_module_copies() -> None:
-    layer = T.nn.Linear(3, 2)
+    layer = torch.nn.Linear(3, 2)
     again = copy.deepcopy(layer)
-    assert all(T.equal(a, b) for a, b in zip(layer.parameters(), again.parameters()))
+    assert all(torch.equal(a, b) for a, b in zip(layer.parameters(), again.parameters()))
 
 
 def _double(inbox: Any, outbox: Any) -> None:
@@ -136,10 +136,10 @@ def test_torch_function_still_works() -> None:
 
     def record(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         calls.append(func.__name__)
-        return T.Tensor.__torch_function__.__func__(cls, func, types, args, kwargs or {})
+        return torch.Tensor.__torch_function__.__func__(cls, func, types, args, kwargs or {})
 
     recording: Any = type("Recording", (torch.Tensor,), {"__torch_function__": classmethod(record)})
-    assert type(T.ones(2).as_subclass(recording) + 1) is recording
+    assert type(torch.ones(2).as_subclass(recording) + 1) is recording
     assert "add" in calls or "__add__" in calls
 
 
@@ -149,16 +149,16 @@ def test_the_class_can_be_looked_through() -> None:
     assert "add" in names
     members = dict(inspect.getmembers(torch.Tensor))
     assert ATTRIBUTES[0] in members
-    assert "tensor" in repr(T.ones(1))
-    assert "__dlpack_c_exchange_api__" not in vars(T.ones(1))
+    assert "tensor" in repr(torch.ones(1))
+    assert "__dlpack_c_exchange_api__" not in vars(torch.ones(1))
 
 
 def test_dlpack_of_python_still_works() -> None:
-    tensor = T.arange(6.0).reshape(2, 3)
-    back = T.from_dlpack(tensor)
+    tensor = torch.arange(6.0).reshape(2, 3)
+    back = torch.from_dlpack(tensor)
     assert back.data_ptr() == tensor.data_ptr()
-    assert T.equal(back, tensor)
-    again = T.utils.dlpack.from_dlpack(T.utils.dlpack.to_dlpack(tensor))
+    assert torch.equal(back, tensor)
+    again = torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(tensor))
     assert again.data_ptr() == tensor.data_ptr()
 
 
@@ -166,7 +166,7 @@ def test_numpy_still_works() -> None:
     import numpy
 
     array = numpy.arange(6, dtype=numpy.float32).reshape(2, 3)
-    tensor = T.from_numpy(array)
+    tensor = torch.from_numpy(array)
     assert tensor.numpy() is not None
     assert numpy.from_dlpack(tensor).sum() == array.sum()
 
@@ -177,7 +177,7 @@ if PROVIDER == "dlx":
         import numpy
 
         array = numpy.arange(6, dtype=numpy.float32)
-        raw = load().dltensor(T.from_numpy(array)[2:])
+        raw = load().dltensor(torch.from_numpy(array)[2:])
         assert raw.data == array.ctypes.data + 8
 
 

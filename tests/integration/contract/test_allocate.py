@@ -12,7 +12,7 @@ from tests.support.foreign_tensors import prototype
 from tests.support.modes import MODES
 from tests.support.structs import CUDA, CUDA_HOST, EXT_DEV, METAL, ROCM, ROCM_HOST, VULKAN
 from tests.support.table import Managed, load, refuses
-from tests.support.tensors import DTYPES, T
+from tests.support.tensors import DTYPES
 
 pytestmark = pytest.mark.isolated
 
@@ -28,7 +28,7 @@ SHAPES = [(2, 3), (), (1,), (0,), (0, 3), (2, 0, 3), (4, 4), (1, 2, 3, 4, 5), (1
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_gives_the_shape_contiguous(shape: tuple[int, ...]) -> None:
     made = load().allocate(prototype(shape))
-    like = T.empty(shape)
+    like = torch.empty(shape)
     assert made.tensor.ndim == len(shape)
     if shape:  # without dimensions there is nothing to point at
         assert (made.shape, made.strides) == (shape, like.stride())
@@ -99,11 +99,11 @@ def test_transforms_do_not_reach_it(transform: str) -> None:
         made.append(load().allocate(prototype((2, 3))))
         return x.sum()
 
-    getattr(T.func, transform)(look)(T.ones(3))
+    getattr(torch.func, transform)(look)(torch.ones(3))
     tensor = take(made[0])
     assert type(tensor) is torch.Tensor
     assert tuple(tensor.shape) == (2, 3)
-    assert not T._C._functorch.is_functorch_wrapped_tensor(tensor)
+    assert not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
 def test_each_allocation_has_memory_of_its_own() -> None:
@@ -163,7 +163,7 @@ REFUSALS: list[tuple[type[BaseException], str, dict[str, Any]]] = [
     (BufferError, "device_99", {"device": (99, 0)}),
     (BufferError, "device_0", {"device": (0, 0)}),
 ]
-if not T.version.cuda:
+if not torch.version.cuda:
     REFUSALS.append((BufferError, "cuda", {"device": (CUDA, 0)}))
 
 

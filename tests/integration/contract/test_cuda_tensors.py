@@ -13,13 +13,13 @@ from tests.support.devices import current_device_stays, devices, no_device_call,
 from tests.support.foreign_tensors import Foreign
 from tests.support.structs import CPU, CUDA, CUDA_HOST, CUDA_MANAGED
 from tests.support.table import load, refuses
-from tests.support.tensors import T, use_count
+from tests.support.tensors import use_count
 
 pytestmark = pytest.mark.isolated
 
 
 def tensor_on(device: int) -> Any:
-    return T.empty(4, 6, device=f"cuda:{device}")
+    return torch.empty(4, 6, device=f"cuda:{device}")
 
 
 @pytest.mark.parametrize("owning", [False, True], ids=["dltensor", "owning"])
@@ -41,13 +41,13 @@ def test_exports_the_index(owning: bool) -> None:
 @pytest.mark.parametrize("owning", [False, True], ids=["dltensor", "owning"])
 def test_refuses_what_is_refused_on_the_host(owning: bool) -> None:
     table = load()
-    complex_tensor = T.empty(2, device="cuda", dtype=T.complex64)
-    for tensor in (complex_tensor.conj(), T._efficientzerotensor(3, device="cuda"), T._neg_view(tensor_on(0))):
+    complex_tensor = torch.empty(2, device="cuda", dtype=torch.complex64)
+    for tensor in (complex_tensor.conj(), torch._efficientzerotensor(3, device="cuda"), torch._neg_view(tensor_on(0))):
         refuses(BufferError, table.export if owning else table.dltensor, tensor)
 
 
 def test_pinned_memory_is_exported_as_the_hosts() -> None:
-    tensor = T.empty(4).pin_memory()
+    tensor = torch.empty(4).pin_memory()
     raw = load().dltensor(tensor)
     assert (raw.device.device_type, raw.device.device_id, raw.data) == (CPU, 0, tensor.data_ptr())
 
@@ -63,7 +63,7 @@ def test_imports_to_the_index(kind: str) -> None:
         with current_device_stays():
             tensor = load().to_torch(foreign.address)
         assert type(tensor) is torch.Tensor
-        assert tensor.device == T.device("cuda", index)
+        assert tensor.device == torch.device("cuda", index)
         assert tensor.data_ptr() == memory.data_ptr()
         assert tensor[1:].device == tensor.device
         del tensor
@@ -72,7 +72,7 @@ def test_imports_to_the_index(kind: str) -> None:
 
 
 def test_imports_pinned_memory_as_a_cpu_tensor() -> None:
-    memory = T.arange(6.0).pin_memory()
+    memory = torch.arange(6.0).pin_memory()
     tensor = load().to_torch(Foreign(shape=(6,), device=(CUDA_HOST, 0), data=memory.data_ptr()).address)
     assert tensor.device.type == "cpu"
     assert tensor.tolist() == memory.tolist()

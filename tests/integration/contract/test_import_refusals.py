@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
 from tests.support.foreign_tensors import Foreign
 from tests.support.structs import (
@@ -23,7 +24,7 @@ from tests.support.structs import (
     WEB_GPU,
 )
 from tests.support.table import load, refuses
-from tests.support.tensors import DLPACK_NAMES, DTYPES, T
+from tests.support.tensors import DLPACK_NAMES, DTYPES
 
 pytestmark = pytest.mark.isolated
 
@@ -109,7 +110,7 @@ DEVICES = {
     "number_99": 99,
     "largest": 2**31 - 1,
 }
-if not T.version.cuda:
+if not torch.version.cuda:
     DEVICES.update(cuda=CUDA, cuda_managed=CUDA_MANAGED)
 
 

@@ -9,11 +9,12 @@ import weakref
 from typing import Any, Callable
 
 import pytest
+import torch
 
 from tests.support.probe import probe_without_gil
 from tests.support.process import spawn
 from tests.support.table import Managed, chosen, load
-from tests.support.tensors import T, use_count
+from tests.support.tensors import use_count
 
 pytestmark = pytest.mark.isolated
 
@@ -25,7 +26,7 @@ class Memory(bytearray):
 def watched() -> tuple[Any, Any]:
     """A tensor, and a weak reference to the memory it owns."""
     memory = Memory(24)
-    tensor = T.frombuffer(memory, dtype=T.float32).reshape(2, 3)
+    tensor = torch.frombuffer(memory, dtype=torch.float32).reshape(2, 3)
     return tensor, weakref.ref(memory)
 
 
@@ -40,7 +41,7 @@ DELETES: dict[str, Callable[[Managed], None]] = {
 
 
 def test_states_version_and_flags() -> None:
-    made = load().export(T.ones(3))
+    made = load().export(torch.ones(3))
     assert (made.raw.version.major, made.raw.version.minor) == (1, 3)
     assert made.raw.flags == 0
     assert made.raw.deleter
@@ -74,7 +75,7 @@ def test_lets_go_of_a_living_tensor(how: str) -> None:
 
 @pytest.mark.parametrize("how", DELETES)
 def test_lets_go_of_a_tensor_with_a_gradient(how: str) -> None:
-    leaf = T.nn.Parameter(T.ones(2, 3))
+    leaf = torch.nn.Parameter(torch.ones(2, 3))
     made = load().export(leaf * 2)
     (leaf * 3).sum().backward()
     DELETES[how](made)
@@ -87,15 +88,15 @@ IN_PLACE: dict[str, Callable[[Any], Any]] = {
     "resize_to_six_dims": lambda t: t.resize_(1, 2, 1, 1, 1, 3),
     "resize_to_one": lambda t: t.resize_(1),
     "as_strided_": lambda t: t.as_strided_((3,), (2,)),
-    "set_": lambda t: t.set_(T.zeros(5)),
-    "data": lambda t: setattr(t, "data", T.zeros(7, 1)),
+    "set_": lambda t: t.set_(torch.zeros(5)),
+    "data": lambda t: setattr(t, "data", torch.zeros(7, 1)),
 }
 
 
 @pytest.mark.parametrize("dims", [2, 6])
 @pytest.mark.parametrize("change", IN_PLACE)
 def test_is_not_disturbed_by_changes_in_place(change: str, dims: int) -> None:
-    tensor = T.arange(6.0).reshape(2, 3)
+    tensor = torch.arange(6.0).reshape(2, 3)
     if dims > 2 and change == "t_":
         tensor = tensor.reshape(6, 1)
     elif dims > 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from tests.support.structs import (
     CPU,
@@ -23,7 +24,6 @@ from tests.support.structs import (
     WEB_GPU,
 )
 from tests.support.table import UNTOUCHED, load, refuses
-from tests.support.tensors import T
 
 pytestmark = pytest.mark.isolated
 
@@ -49,7 +49,7 @@ FOREIGN = {
     "number_99": 99,
     "largest": 2**31 - 1,
 }
-if not T.version.cuda:
+if not torch.version.cuda:
     FOREIGN.update(cuda=CUDA, cuda_managed=CUDA_MANAGED)
 
 

@@ -12,9 +12,12 @@ import pytest
 import torch
 
 from tests.support.consumer import consumer
+from tests.support.devices import current_device_stays, devices
+from tests.support.left_out import left_out_if
 from tests.support.structs import DLPackExchangeAPI
 from tests.support.table import PREFIX, capsule_address
 from tests.support.tensors import DESCRIBABLE, DTYPES, quiet, use_count
+from tests.support.this_torch import BUILT_FOR_CUDA
 
 # Before tvm-ffi: it asks torch.Tensor for a table when it is imported, and builds one where there is none.
 PROVIDER = dlx_torch_ext.attach().provider
@@ -23,6 +26,7 @@ TVM_FFI = tuple(int(part) for part in itertools.takewhile(str.isdigit, version("
 TENSORS_COME_OUT_OF_ARRAYS = (0, 1, 11)  # earlier releases hand out their own tensors there
 
 pytestmark = pytest.mark.isolated
+on_a_cuda_build = left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")
 
 
 def ffi() -> Any:
@@ -129,43 +133,44 @@ def test_the_hosts_stream_is_null() -> None:
     assert consumer()["stream_for"](torch.ones(1)) == 0
 
 
-if PROVIDER == "dlx":
+@left_out_if(PROVIDER != "dlx", f"the table in use is not ours: {PROVIDER}")
+def test_a_refusal_arrives_in_our_words() -> None:
+    with pytest.raises(BufferError) as caught:
+        echo(torch.ones(2, dtype=torch.complex64).conj())
+    assert str(caught.value).strip().splitlines()[-1].startswith(PREFIX)
 
-    def test_a_refusal_arrives_in_our_words() -> None:
-        with pytest.raises(BufferError) as caught:
-            echo(torch.ones(2, dtype=torch.complex64).conj())
-        assert str(caught.value).strip().splitlines()[-1].startswith(PREFIX)
+
+@on_a_cuda_build
+def test_the_environments_stream_is_the_current_one_of_the_device() -> None:
+    ask = consumer()["stream_for"]
+    tensors = {device: torch.empty(4, device=f"cuda:{device}") for device in devices()}
+    for inside in devices():
+        stream = torch.cuda.Stream(device=inside)
+        with torch.cuda.stream(stream):
+            assert ask(tensors[inside]) == stream.cuda_stream
+            for device, tensor in tensors.items():
+                with current_device_stays():
+                    assert ask(tensor) == torch.cuda.current_stream(device).cuda_stream
+        assert ask(tensors[inside]) == torch.cuda.current_stream(inside).cuda_stream != stream.cuda_stream
 
 
-if torch.version.cuda:
-    from tests.support.devices import current_device_stays, devices
+@on_a_cuda_build
+def test_the_environment_allocates_on_the_device() -> None:
+    for device in devices():
+        like = torch.empty(1024, device=f"cuda:{device}")
+        before = torch.cuda.memory_allocated(device)
+        with current_device_stays():
+            made = consumer()["allocate_like"](like)
+        assert type(made) is torch.Tensor
+        assert made.device == like.device
+        assert torch.cuda.memory_allocated(device) == before + 4096
+        del made
+        assert torch.cuda.memory_allocated(device) == before
 
-    def test_the_environments_stream_is_the_current_one_of_the_device() -> None:
-        ask = consumer()["stream_for"]
-        tensors = {device: torch.empty(4, device=f"cuda:{device}") for device in devices()}
-        for inside in devices():
-            stream = torch.cuda.Stream(device=inside)
-            with torch.cuda.stream(stream):
-                assert ask(tensors[inside]) == stream.cuda_stream
-                for device, tensor in tensors.items():
-                    with current_device_stays():
-                        assert ask(tensor) == torch.cuda.current_stream(device).cuda_stream
-            assert ask(tensors[inside]) == torch.cuda.current_stream(inside).cuda_stream != stream.cuda_stream
 
-    def test_the_environment_allocates_on_the_device() -> None:
-        for device in devices():
-            like = torch.empty(1024, device=f"cuda:{device}")
-            before = torch.cuda.memory_allocated(device)
-            with current_device_stays():
-                made = consumer()["allocate_like"](like)
-            assert type(made) is torch.Tensor
-            assert made.device == like.device
-            assert torch.cuda.memory_allocated(device) == before + 4096
-            del made
-            assert torch.cuda.memory_allocated(device) == before
-
-    def test_echo_stays_on_the_device() -> None:
-        for device in devices():
-            tensor = torch.empty(4, device=f"cuda:{device}")
-            back = echo(tensor)
-            assert (type(back), back.device, back.data_ptr()) == (torch.Tensor, tensor.device, tensor.data_ptr())
+@on_a_cuda_build
+def test_echo_stays_on_the_device() -> None:
+    for device in devices():
+        tensor = torch.empty(4, device=f"cuda:{device}")
+        back = echo(tensor)
+        assert (type(back), back.device, back.data_ptr()) == (torch.Tensor, tensor.device, tensor.data_ptr())

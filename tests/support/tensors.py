@@ -176,9 +176,8 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "wrapper_without_torch_function": lambda: _wrapper(__torch_function__=torch._C._disabled_torch_function_impl),
     "parameter_of_a_fake": lambda: torch.nn.Parameter(_fake()),
     "freed_storage": _freed,
+    "mkldnn": lambda: torch.ones(3).to_mkldnn(),
 }
-if torch.backends.mkldnn.is_available():
-    REFUSED["mkldnn"] = lambda: torch.ones(3).to_mkldnn()
 
 
 def use_count(tensor: Any) -> int:

@@ -7,12 +7,14 @@ import torch
 
 from tests.support.devices import current_device_stays, devices, outside
 from tests.support.foreign_tensors import prototype
+from tests.support.left_out import left_out_if
 from tests.support.modes import MODES
 from tests.support.structs import CUDA, CUDA_MANAGED
 from tests.support.table import load, refuses
 from tests.support.tensors import DTYPES
+from tests.support.this_torch import BUILT_FOR_CUDA
 
-pytestmark = pytest.mark.isolated
+pytestmark = [pytest.mark.isolated, left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")]
 
 MEGABYTE = 1 << 20
 

@@ -11,10 +11,12 @@ import torch
 
 from tests.simulators.cuda import recorder
 from tests.support.devices import current_device_stays, devices, no_device_call, outside
+from tests.support.left_out import left_out_if
 from tests.support.structs import CUDA, CUDA_MANAGED
 from tests.support.table import UNTOUCHED, load, refuses
+from tests.support.this_torch import BUILT_FOR_CUDA
 
-pytestmark = pytest.mark.isolated
+pytestmark = [pytest.mark.isolated, left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")]
 
 
 def current(device: int) -> int | None:
@@ -89,13 +91,12 @@ def test_is_an_error_for_no_device() -> None:
         assert table.try_stream(CUDA, index)[1] == UNTOUCHED
 
 
-if recorder.simulated():
-
-    def test_makes_no_device_call_after_the_first() -> None:
-        table = load()
-        streams = [torch.cuda.Stream(device=device) for device in devices()]
-        for device in devices():
-            table.stream(CUDA, device)
-        for device, stream in enumerate(streams):
-            with torch.cuda.stream(stream), no_device_call():
-                assert table.stream(CUDA, device) == stream.cuda_stream
+@left_out_if(not recorder.simulated(), "real devices keep no record of calls")
+def test_makes_no_device_call_after_the_first() -> None:
+    table = load()
+    streams = [torch.cuda.Stream(device=device) for device in devices()]
+    for device in devices():
+        table.stream(CUDA, device)
+    for device, stream in enumerate(streams):
+        with torch.cuda.stream(stream), no_device_call():
+            assert table.stream(CUDA, device) == stream.cuda_stream

@@ -11,11 +11,14 @@ import torch
 from tests.simulators.cuda import recorder
 from tests.support.devices import current_device_stays, devices, no_device_call, outside
 from tests.support.foreign_tensors import Foreign
+from tests.support.left_out import left_out_if
 from tests.support.structs import CPU, CUDA, CUDA_HOST, CUDA_MANAGED
 from tests.support.table import load, refuses
 from tests.support.tensors import use_count
+from tests.support.this_torch import BUILT_FOR_CUDA
 
-pytestmark = pytest.mark.isolated
+pytestmark = [pytest.mark.isolated, left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")]
+with_a_record = left_out_if(not recorder.simulated(), "real devices keep no record of calls")
 
 
 def tensor_on(device: int) -> Any:
@@ -93,25 +96,26 @@ def test_round_trip_comes_back_to_the_device() -> None:
         assert (back.device, back.data_ptr()) == (tensor.device, tensor.data_ptr())
 
 
-if recorder.simulated():
-
-    @pytest.mark.parametrize("owning", [False, True], ids=["dltensor", "owning"])
-    def test_exports_without_a_device_call(owning: bool) -> None:
-        table = load()
-        for device in devices():
-            tensor, view = tensor_on(device), tensor_on(device)[1:]
-            with no_device_call():
-                for one in (tensor, view):
-                    if owning:
-                        table.export(one).delete()
-                    else:
-                        table.dltensor(one)
-
-    def test_imports_without_a_device_call() -> None:
-        table, device = load(), devices()[-1]
-        foreign = [Foreign(device=(CUDA, device), data=tensor_on(device).data_ptr()) for _ in range(2)]
-        table.to_torch(foreign[0].address)  # the first may count the devices
+@with_a_record
+@pytest.mark.parametrize("owning", [False, True], ids=["dltensor", "owning"])
+def test_exports_without_a_device_call(owning: bool) -> None:
+    table = load()
+    for device in devices():
+        tensor, view = tensor_on(device), tensor_on(device)[1:]
         with no_device_call():
-            tensor = table.to_torch(foreign[1].address)
-            del tensor
-        assert foreign[1].deleted == 1
+            for one in (tensor, view):
+                if owning:
+                    table.export(one).delete()
+                else:
+                    table.dltensor(one)
+
+
+@with_a_record
+def test_imports_without_a_device_call() -> None:
+    table, device = load(), devices()[-1]
+    foreign = [Foreign(device=(CUDA, device), data=tensor_on(device).data_ptr()) for _ in range(2)]
+    table.to_torch(foreign[0].address)  # the first may count the devices
+    with no_device_call():
+        tensor = table.to_torch(foreign[1].address)
+        del tensor
+    assert foreign[1].deleted == 1

@@ -7,6 +7,7 @@ from typing import Any, Callable
 import pytest
 import torch
 
+from tests.support.left_out import cases
 from tests.support.structs import CPU
 from tests.support.table import Table, load, refuses
 from tests.support.tensors import (
@@ -66,8 +67,11 @@ def test_names_the_dtype(name: str, how: str) -> None:
     assert (dtype.code, dtype.bits, dtype.lanes) == DTYPES[name]
 
 
+NO_MKLDNN = (not torch.backends.mkldnn.is_available(), "torch is built without mkldnn")
+
+
 @both
-@pytest.mark.parametrize("kind", REFUSED)
+@pytest.mark.parametrize("kind", cases(REFUSED, {"mkldnn": NO_MKLDNN}))
 def test_refuses_what_has_no_plain_memory(kind: str, how: str) -> None:
     tensor = quiet(REFUSED[kind])
     before = use_count(tensor)

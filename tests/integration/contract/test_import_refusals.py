@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import torch
 
 from tests.support.foreign_tensors import Foreign
+from tests.support.left_out import cases
 from tests.support.structs import (
     CUDA,
     CUDA_MANAGED,
@@ -25,6 +25,7 @@ from tests.support.structs import (
 )
 from tests.support.table import load, refuses
 from tests.support.tensors import DLPACK_NAMES, DTYPES
+from tests.support.this_torch import BUILT_FOR_CUDA
 
 pytestmark = pytest.mark.isolated
 
@@ -109,12 +110,13 @@ DEVICES = {
     "trn": TRN,
     "number_99": 99,
     "largest": 2**31 - 1,
+    "cuda": CUDA,
+    "cuda_managed": CUDA_MANAGED,
 }
-if not torch.version.cuda:
-    DEVICES.update(cuda=CUDA, cuda_managed=CUDA_MANAGED)
+LEFT_OUT = dict.fromkeys(["cuda", "cuda_managed"], (BUILT_FOR_CUDA, "torch is built for CUDA"))
 
 
-@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("name", cases(DEVICES, LEFT_OUT))
 def test_devices_of_other_builds(name: str) -> None:
     refused(BufferError, device=(DEVICES[name], 0))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import textwrap
 import weakref
 from typing import Any, Callable
 
 import pytest
 import torch
 
+from tests.snippets import at_exit
 from tests.support.probe import probe_without_gil
 from tests.support.process import spawn
 from tests.support.table import Managed, chosen, load
@@ -110,33 +110,12 @@ def test_is_not_disturbed_by_changes_in_place(change: str, dims: int) -> None:
     made.delete()
 
 
-BEFORE_THE_END = """\
-import torch
-from tests.support.probe import probe
-from tests.support.table import load
-
-table = load()
-
-def leave(tensor):
-    assert probe().probe_delete_at_exit(table.export(tensor).release()) == 0
-"""
-LEFT = {
-    "memory_of_torch": """
-    living = torch.ones(2, 3)
-    leave(living)
-    leave(torch.ones(4))
-    leave(torch.ones(1, 1, 1, 1, 1, 2))
-    leave(torch.nn.Parameter(torch.ones(3)))
-    leave(torch.nn.Parameter(torch.ones(3)) * 2)
-    back = table.to_torch(table.export(living).release())
-    leave(back)
-    """,
-    # torch lets go of such memory under the GIL, which nobody can take any more
-    "memory_of_python": "leave(torch.frombuffer(bytearray(16), dtype=torch.float32))",
+LEAVE: dict[str, Callable[[], bool]] = {
+    "memory_of_torch": at_exit.leave_memory_of_torch,
+    "memory_of_python": at_exit.leave_memory_of_python,
 }
 
 
-@pytest.mark.parametrize("left", LEFT)
-def test_the_deleter_runs_after_the_interpreter_is_gone(left: str) -> None:
-    code = BEFORE_THE_END + textwrap.dedent(LEFT[left]) + "\nprint('true')"
-    assert spawn.code(code, env={"DLX_TEST_TABLE": chosen()}).value is True
+@pytest.mark.parametrize("memory", LEAVE)
+def test_the_deleter_runs_after_the_interpreter_is_gone(memory: str) -> None:
+    assert spawn.call(LEAVE[memory], env={"DLX_TEST_TABLE": chosen()})

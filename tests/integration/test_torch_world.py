@@ -14,6 +14,8 @@ import pytest
 import torch
 import torch.overrides
 
+from tests.snippets import torch_world
+from tests.support.left_out import cases, left_out_if
 from tests.support.process import spawn
 from tests.support.table import load
 from tests.support.tensors import Plain
@@ -26,21 +28,6 @@ def test_there_is_a_table() -> None:
     assert hasattr(torch.Tensor, ATTRIBUTES[0])
 
 
-# A process of its own: the compiler starts threads and workers, which no later test of this one may inherit.
-COMPILE = """
-import torch, dlx_torch_ext
-dlx_torch_ext.attach()
-
-def f(x, y):
-    return torch.relu(x @ y) + x.sum()
-
-x, y = torch.randn(4, 4), torch.randn(4, 4)
-torch.testing.assert_close(torch.compile(f, fullgraph=True)(x, y), f(x, y))
-layer = torch.nn.Linear(4, 2)
-exported = torch.export.export(layer, (y,))
-torch.testing.assert_close(exported.module()(y), layer(y))
-print("true")
-"""
 # One compiler at a time, no headers compiled beforehand, no trial of vector units: one function is enough.
 COMPILE_ENVIRONMENT = {
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
@@ -50,7 +37,8 @@ COMPILE_ENVIRONMENT = {
 
 
 def test_compile_and_export() -> None:
-    assert spawn.code(COMPILE, env=COMPILE_ENVIRONMENT).value
+    """In a new interpreter: the compiler starts threads and processes, which no later test may inherit."""
+    spawn.call(torch_world.compile_and_export, env=COMPILE_ENVIRONMENT)
 
 
 TENSORS: dict[str, Any] = {
@@ -90,36 +78,15 @@ def test_a_module_copies() -> None:
     assert all(torch.equal(a, b) for a, b in zip(layer.parameters(), again.parameters()))
 
 
-def _double(inbox: Any, outbox: Any) -> None:
-    """Stays until the answer has arrived: the memory is handed over by the process that made it."""
-    outbox.put(inbox.get() * 2)
-    assert inbox.get() == "arrived"
+START_METHODS = {
+    method: (method not in multiprocessing.get_all_start_methods(), "the system does not have it")
+    for method in ("fork", "spawn")
+}
 
 
-SPAWN = """
-import multiprocessing
-import torch
-import torch.multiprocessing
-from tests.integration.test_torch_world import _double
-
-if __name__ == "__main__":
-    context = torch.multiprocessing.get_context("{method}")
-    inbox, outbox = context.Queue(), context.Queue()
-    process = context.Process(target=_double, args=(inbox, outbox))
-    process.start()
-    inbox.put(torch.arange(4.0))
-    got = outbox.get()
-    assert got.tolist() == [0.0, 2.0, 4.0, 6.0]
-    inbox.put("arrived")
-    process.join()
-    assert process.exitcode == 0, process.exitcode
-    print("true")
-"""
-
-
-@pytest.mark.parametrize("method", [m for m in ("fork", "spawn") if m in multiprocessing.get_all_start_methods()])
+@pytest.mark.parametrize("method", cases(START_METHODS, START_METHODS))
 def test_tensors_go_through_a_queue(method: str) -> None:
-    assert spawn.code(SPAWN.format(method=method)).value
+    assert spawn.call(torch_world.double_through_a_queue, method) == [0.0, 2.0, 4.0, 6.0]
 
 
 def test_overrides_do_not_see_the_attributes() -> None:
@@ -171,17 +138,15 @@ def test_numpy_still_works() -> None:
     assert numpy.from_dlpack(tensor).sum() == array.sum()
 
 
-if PROVIDER == "dlx":
+@left_out_if(PROVIDER != "dlx", f"the table in use is not ours: {PROVIDER}")
+def test_numpys_memory_goes_through_the_table() -> None:
+    import numpy
 
-    def test_numpys_memory_goes_through_the_table() -> None:
-        import numpy
-
-        array = numpy.arange(6, dtype=numpy.float32)
-        raw = load().dltensor(torch.from_numpy(array)[2:])
-        assert raw.data == array.ctypes.data + 8
+    array = numpy.arange(6, dtype=numpy.float32)
+    raw = load().dltensor(torch.from_numpy(array)[2:])
+    assert raw.data == array.ctypes.data + 8
 
 
-if torch.distributed.is_available():
-
-    def test_distributed_tensors_import() -> None:
-        assert spawn.code("import torch.distributed.tensor\nprint('true')").value
+@left_out_if(not torch.distributed.is_available(), "torch is built without torch.distributed")
+def test_distributed_tensors_import() -> None:
+    spawn.call(torch_world.import_distributed_tensors)

@@ -1,4 +1,4 @@
-"""Options of the whole suite: which exchange table the contract is asked of, and the isolation of crash-prone tests."""
+"""What all tests share: the option for the table under test, forks for tests that may crash, and what is left out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-pytest_plugins = ["tests.support.isolate"]
+pytest_plugins = ["tests.support.left_out", "tests.support.process.marker"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,30 +1,21 @@
-"""torch-c-dlpack-ext installed beside this package: its import and tvm-ffi's work, and the table stays the one chosen.
+"""torch-c-dlpack-ext beside this package: it and tvm-ffi can be imported, and the table stays the one that was chosen.
 
-Collected where it is installed. On PyPI's torch 2.6.0 its library was built for the other C++ ABI: without a table that
-is there before it, `import tvm_ffi` ends in an OSError.
+For PyPI's torch 2.6.0 the peer's library has the other C++ ABI: if no table is attached before it, `import tvm_ffi`
+ends in an OSError.
 """
 
 from __future__ import annotations
 
-from tests.support import child
+from importlib.util import find_spec
 
-CODE = """
-import json
-import torch
-import dlx_torch_ext
-before = dlx_torch_ext.attach()
-table = torch.Tensor.__dlpack_c_exchange_api__
-import tvm_ffi
-import torch_c_dlpack_ext
-after = dlx_torch_ext.status()
-same = torch.Tensor.__dlpack_c_exchange_api__ is table
-echo = tvm_ffi.get_global_func("testing.echo")(torch.arange(3))
-print(json.dumps([before.provider, after.provider, same, echo.tolist()]))
-"""
+from tests.snippets import peer
+from tests.support.left_out import left_out_if
+from tests.support.process import spawn
 
 
+@left_out_if(find_spec("torch_c_dlpack_ext") is None, "torch-c-dlpack-ext is not installed")
 def test_the_table_stays_ours() -> None:
-    before, after, same, echo = child.run(CODE, env={"DLX_TORCH_DISABLE": None}).value
+    before, after, same, echo = spawn.call(peer.attach_before_the_peer, env={"DLX_TORCH_DISABLE": None})
     assert before == after
     assert before in ("dlx", "upstream")
     assert same

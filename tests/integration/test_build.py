@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from dlx_torch_ext import _cache, _facts
 from dlx_torch_ext._variants import human_name
 
-from tests.support.child import Finished
+from tests.snippets import attach
 from tests.support.installation import Site
-from tests.support.tensors import T
+from tests.support.left_out import cases
+from tests.support.process.finished import Finished
 from tools.settings import dev_dir
 
-FACTS = _facts.read(T)
+FACTS = _facts.read(torch)
 BUILD = FACTS.backend  # what this torch is built for
 
 
@@ -59,27 +61,13 @@ def built(finished: Finished) -> Path:
     return Path(finished.stdout.strip())
 
 
-ATTACH = """
-import json
-import torch
-if {npu}:
-    torch.cuda.is_available = lambda: False  # CUDA keeps priority where it is active
-import dlx_torch_ext as dlx
-from dlx_torch_ext import _selftest
-from dlx_torch_ext._cli import report
-status = dlx.attach()
-flaw = _selftest.problem(torch, report.table_on(torch), ours=True) if status.provider == "dlx" else status.reason
-print(json.dumps([status.provider, status.variant, status.library, flaw]))
-"""
-
-
 def attached(site: Site, env: dict[str, str], npu: bool = False) -> Any:
-    """What a fresh process has on its torch.Tensor, and what its self-test finds."""
-    return site.run(ATTACH.format(npu=npu), TORCH_DEVICE_BACKEND_AUTOLOAD="0", **env).value
+    """What a new process has on its torch.Tensor, and what its self-test finds."""
+    return site.call(attach.attach_what_was_built, npu, TORCH_DEVICE_BACKEND_AUTOLOAD="0", **env)
 
 
 def variant(backend: str) -> str:
-    return human_name(T.__version__, FACTS.cxx11_abi, backend)
+    return human_name(torch.__version__, FACTS.cxx11_abi, backend)
 
 
 def test_into_the_cache_where_it_is_found(site: Site, tmp_path: Path) -> None:
@@ -113,13 +101,13 @@ def test_for_torch_npu_under_a_name_of_ones_own(site: Site, tmp_path: Path) -> N
     ]
 
 
-@pytest.mark.parametrize("backend", [b for b in ("cuda", "rocm") if b != BUILD])
+@pytest.mark.parametrize("backend", cases(["cuda", "rocm"], {BUILD: (True, "torch is built for it")}))
 def test_for_what_torch_is_not_built_for(backend: str, site: Site, tmp_path: Path) -> None:
     finished = build(site, f"--build-with-{backend}", "--output-dir", str(tmp_path / "out"))
     assert finished.status == 1
     assert finished.stdout == ""
     assert finished.stderr.splitlines() == [
-        f"dlx-torch: a {backend} library needs a torch built for {backend}, and torch {T.__version__} is built for"
+        f"dlx-torch: a {backend} library needs a torch built for {backend}, and torch {torch.__version__} is built for"
         f" {BUILD}: install such a torch first"
     ]
     assert not (tmp_path / "out").exists()

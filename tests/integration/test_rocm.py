@@ -1,89 +1,45 @@
-"""Our table on ROCm, as far as that goes here: a torch that says it was built for HIP, and a libc10_hip of our own.
+"""Our table on ROCm, without a ROCm build: a torch that pretends to be one, and a libc10_hip of the tests.
 
-It shows that the rocm library is chosen, loads, and hands on the current stream of either naming generation. No ROCm
-build of torch and no AMD hardware takes part.
+The tests show that the rocm library is chosen, loads, and passes on the current stream with the names of either
+generation of PyTorch's hipify. They need no ROCm build of torch and no AMD hardware, and say nothing about those.
 """
 
 from __future__ import annotations
 
-import textwrap
-from importlib.metadata import version
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.simulators.rocm import environment
-from tests.support import child
+from tests.snippets import attach, rocm
+from tests.support.left_out import left_out_if
+from tests.support.process import spawn
+from tests.support.this_torch import HAS_OWN_TABLE, NAME
 
-TORCH = tuple(int(part) for part in version("torch").split(".")[:2])
-
-PREAMBLE = """
-import ctypes, json, threading
-import torch
-torch.version.hip, torch.version.cuda = "6.2.41133", None
-import dlx_torch_ext
-status = dlx_torch_ext.attach()
-assert (status.provider, status.backend) == ("dlx", "rocm"), status
-from tests.simulators.rocm import recorder
-from tests.support.structs import CPU, CUDA, CUDA_HOST, EXT_DEV, ROCM, ROCM_HOST
-from tests.support.table import Table, capsule_address
-table = Table(capsule_address(torch.Tensor.__dlpack_c_exchange_api__))
-
-def kinds(*asked):
-    return [type(table.try_stream(*one)[0].error).__name__ for one in asked]
-"""
+pytestmark = left_out_if(HAS_OWN_TABLE, f"{NAME} has a table of its own, which stays in use")
 
 
-def on_rocm(code: str, generation: int) -> Any:
-    whole = f"{PREAMBLE}{textwrap.dedent(code)}\nprint(json.dumps(answer))"
-    return child.run(whole, env={**environment(generation), "DLX_TORCH_AUTOLOAD": "0"}).value
+def on_rocm(function: Callable[..., Any], generation: int) -> Any:
+    return spawn.call(function, env={**environment(generation), "DLX_TORCH_AUTOLOAD": "0"})
 
 
-# From 2.10 on torch has a table of its own, which stays.
-if TORCH < (2, 10):
+@pytest.mark.parametrize("generation", [1, 2])
+def test_the_stream_arrives_for_both_device_types(generation: int) -> None:
+    seen = on_rocm(rocm.streams_of_both_device_types, generation)
+    assert seen["main"] == [0x1110, 0x2220, 0x1110, 0x2220]
+    before, after = seen["other"]
+    assert before in (None, 0)
+    assert (after, seen["main_afterwards"]) == (0x3330, 0x2220)
+    assert seen["host"] == [None] * 3
+    assert seen["errors"] == ["RuntimeError"] * 4
 
-    @pytest.mark.parametrize("generation", [1, 2])
-    def test_the_stream_arrives_for_both_device_types(generation: int) -> None:
-        answer = on_rocm(
-            """
-            recorder.set_stream(0, 0x1110)
-            recorder.set_stream(1, 0x2220)
-            answer = [table.stream(kind, index) for kind in (ROCM, CUDA) for index in (0, 1)]
-            seen = []
-            def other():
-                seen.append(table.stream(ROCM, 1))
-                recorder.set_stream(1, 0x3330)
-                seen.append(table.stream(ROCM, 1))
-            thread = threading.Thread(target=other)
-            thread.start()
-            thread.join()
-            answer += [seen, table.stream(ROCM, 1), [table.stream(kind, 0) for kind in (CPU, CUDA_HOST, ROCM_HOST)],
-                       kinds((ROCM, 2), (CUDA, -1), (ROCM, 128), (EXT_DEV, 0))]""",
-            generation,
-        )
-        assert answer[:4] == [0x1110, 0x2220, 0x1110, 0x2220]
-        (before, after), main, host, errors = answer[4:]
-        assert before in (None, 0)
-        assert (after, main) == (0x3330, 0x2220)
-        assert host == [None] * 3
-        assert errors == ["RuntimeError"] * 4
 
-    def test_tensors_of_the_host_go_out_and_come_back() -> None:
-        assert on_rocm(
-            """
-            x = torch.arange(6.0).reshape(2, 3).t()
-            back = table.to_torch(table.export(x).release())
-            answer = [back.tolist() == x.tolist(), back.data_ptr() == x.data_ptr()]""",
-            1,
-        ) == [True, True]
+def test_tensors_of_the_host_go_out_and_come_back() -> None:
+    assert on_rocm(rocm.round_trip_on_the_host, 1) == [True, True]
 
-    def test_without_libc10_hip_the_library_is_refused_and_torch_imported() -> None:
-        code = """
-            import json, torch
-            torch.version.hip, torch.version.cuda = "6.2.41133", None
-            import dlx_torch_ext
-            status = dlx_torch_ext.attach()
-            print(json.dumps([status.provider, status.reason]))"""
-        provider, reason = child.run(code, env={"DLX_TORCH_AUTOLOAD": "0"}).value
-        assert provider == "none"
-        assert "libc10_hip.so" in reason
+
+def test_without_libc10_hip_the_library_is_refused_and_torch_imported() -> None:
+    provider, reason = spawn.call(attach.provider_and_reason, "rocm", env={"DLX_TORCH_AUTOLOAD": "0"})
+    assert provider == "none"
+    assert "libc10_hip.so" in reason

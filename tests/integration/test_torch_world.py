@@ -14,9 +14,11 @@ import pytest
 import torch
 import torch.overrides
 
-from tests.support import child
+from tests.snippets import torch_world
+from tests.support.left_out import cases, left_out_if
+from tests.support.process import spawn
 from tests.support.table import load
-from tests.support.tensors import Plain, T
+from tests.support.tensors import Plain
 
 ATTRIBUTES = ("__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__")
 PROVIDER = dlx_torch_ext.attach().provider
@@ -26,21 +28,6 @@ def test_there_is_a_table() -> None:
     assert hasattr(torch.Tensor, ATTRIBUTES[0])
 
 
-# A process of its own: the compiler starts threads and workers, which no later test of this one may inherit.
-COMPILE = """
-import torch, dlx_torch_ext
-dlx_torch_ext.attach()
-
-def f(x, y):
-    return torch.relu(x @ y) + x.sum()
-
-x, y = torch.randn(4, 4), torch.randn(4, 4)
-torch.testing.assert_close(torch.compile(f, fullgraph=True)(x, y), f(x, y))
-layer = torch.nn.Linear(4, 2)
-exported = torch.export.export(layer, (y,))
-torch.testing.assert_close(exported.module()(y), layer(y))
-print("true")
-"""
 # One compiler at a time, no headers compiled beforehand, no trial of vector units: one function is enough.
 COMPILE_ENVIRONMENT = {
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
@@ -50,14 +37,15 @@ COMPILE_ENVIRONMENT = {
 
 
 def test_compile_and_export() -> None:
-    assert child.run(COMPILE, env=COMPILE_ENVIRONMENT).value
+    """In a new interpreter: the compiler starts threads and processes, which no later test may inherit."""
+    spawn.call(torch_world.compile_and_export, env=COMPILE_ENVIRONMENT)
 
 
 TENSORS: dict[str, Any] = {
-    "tensor": lambda: T.arange(6.0).reshape(2, 3),
-    "view": lambda: T.arange(6.0).reshape(2, 3).t()[1:],
-    "parameter": lambda: T.nn.Parameter(T.arange(3.0)),
-    "requires_grad": lambda: T.arange(3.0).requires_grad_(),
+    "tensor": lambda: torch.arange(6.0).reshape(2, 3),
+    "view": lambda: torch.arange(6.0).reshape(2, 3).t()[1:],
+    "parameter": lambda: torch.nn.Parameter(torch.arange(3.0)),
+    "requires_grad": lambda: torch.arange(3.0).requires_grad_(),
 }
 
 
@@ -65,61 +53,40 @@ TENSORS: dict[str, Any] = {
 def test_copies_and_pickles(kind: str) -> None:
     tensor = TENSORS[kind]()
     load_whole = io.BytesIO()
-    T.save(tensor, load_whole)
+    torch.save(tensor, load_whole)
     load_whole.seek(0)
     for again in (
         copy.copy(tensor),
         copy.deepcopy(tensor),
         pickle.loads(pickle.dumps(tensor)),
-        T.load(load_whole, weights_only=True),
+        torch.load(load_whole, weights_only=True),
     ):
         assert type(again) is type(tensor)
         assert again.requires_grad == tensor.requires_grad
-        assert T.equal(again, tensor)
+        assert torch.equal(again, tensor)
 
 
 def test_a_subclass_copies_and_inherits_the_table() -> None:
-    tensor = T.arange(3.0).as_subclass(Plain)
+    tensor = torch.arange(3.0).as_subclass(Plain)
     assert type(copy.copy(tensor)) is Plain
     assert getattr(Plain, ATTRIBUTES[0]) is getattr(torch.Tensor, ATTRIBUTES[0])
 
 
 def test_a_module_copies() -> None:
-    layer = T.nn.Linear(3, 2)
+    layer = torch.nn.Linear(3, 2)
     again = copy.deepcopy(layer)
-    assert all(T.equal(a, b) for a, b in zip(layer.parameters(), again.parameters()))
+    assert all(torch.equal(a, b) for a, b in zip(layer.parameters(), again.parameters()))
 
 
-def _double(inbox: Any, outbox: Any) -> None:
-    """Stays until the answer has arrived: the memory is handed over by the process that made it."""
-    outbox.put(inbox.get() * 2)
-    assert inbox.get() == "arrived"
+START_METHODS = {
+    method: (method not in multiprocessing.get_all_start_methods(), "the system does not have it")
+    for method in ("fork", "spawn")
+}
 
 
-SPAWN = """
-import multiprocessing
-import torch
-import torch.multiprocessing
-from tests.integration.test_torch_world import _double
-
-if __name__ == "__main__":
-    context = torch.multiprocessing.get_context("{method}")
-    inbox, outbox = context.Queue(), context.Queue()
-    process = context.Process(target=_double, args=(inbox, outbox))
-    process.start()
-    inbox.put(torch.arange(4.0))
-    got = outbox.get()
-    assert got.tolist() == [0.0, 2.0, 4.0, 6.0]
-    inbox.put("arrived")
-    process.join()
-    assert process.exitcode == 0, process.exitcode
-    print("true")
-"""
-
-
-@pytest.mark.parametrize("method", [m for m in ("fork", "spawn") if m in multiprocessing.get_all_start_methods()])
+@pytest.mark.parametrize("method", cases(START_METHODS, START_METHODS))
 def test_tensors_go_through_a_queue(method: str) -> None:
-    assert child.run(SPAWN.format(method=method)).value
+    assert spawn.call(torch_world.double_through_a_queue, method) == [0.0, 2.0, 4.0, 6.0]
 
 
 def test_overrides_do_not_see_the_attributes() -> None:
@@ -136,10 +103,10 @@ def test_torch_function_still_works() -> None:
 
     def record(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         calls.append(func.__name__)
-        return T.Tensor.__torch_function__.__func__(cls, func, types, args, kwargs or {})
+        return torch.Tensor.__torch_function__.__func__(cls, func, types, args, kwargs or {})
 
     recording: Any = type("Recording", (torch.Tensor,), {"__torch_function__": classmethod(record)})
-    assert type(T.ones(2).as_subclass(recording) + 1) is recording
+    assert type(torch.ones(2).as_subclass(recording) + 1) is recording
     assert "add" in calls or "__add__" in calls
 
 
@@ -149,16 +116,16 @@ def test_the_class_can_be_looked_through() -> None:
     assert "add" in names
     members = dict(inspect.getmembers(torch.Tensor))
     assert ATTRIBUTES[0] in members
-    assert "tensor" in repr(T.ones(1))
-    assert "__dlpack_c_exchange_api__" not in vars(T.ones(1))
+    assert "tensor" in repr(torch.ones(1))
+    assert "__dlpack_c_exchange_api__" not in vars(torch.ones(1))
 
 
 def test_dlpack_of_python_still_works() -> None:
-    tensor = T.arange(6.0).reshape(2, 3)
-    back = T.from_dlpack(tensor)
+    tensor = torch.arange(6.0).reshape(2, 3)
+    back = torch.from_dlpack(tensor)
     assert back.data_ptr() == tensor.data_ptr()
-    assert T.equal(back, tensor)
-    again = T.utils.dlpack.from_dlpack(T.utils.dlpack.to_dlpack(tensor))
+    assert torch.equal(back, tensor)
+    again = torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(tensor))
     assert again.data_ptr() == tensor.data_ptr()
 
 
@@ -166,22 +133,20 @@ def test_numpy_still_works() -> None:
     import numpy
 
     array = numpy.arange(6, dtype=numpy.float32).reshape(2, 3)
-    tensor = T.from_numpy(array)
+    tensor = torch.from_numpy(array)
     assert tensor.numpy() is not None
     assert numpy.from_dlpack(tensor).sum() == array.sum()
 
 
-if PROVIDER == "dlx":
+@left_out_if(PROVIDER != "dlx", f"the table in use is not ours: {PROVIDER}")
+def test_numpys_memory_goes_through_the_table() -> None:
+    import numpy
 
-    def test_numpys_memory_goes_through_the_table() -> None:
-        import numpy
-
-        array = numpy.arange(6, dtype=numpy.float32)
-        raw = load().dltensor(T.from_numpy(array)[2:])
-        assert raw.data == array.ctypes.data + 8
+    array = numpy.arange(6, dtype=numpy.float32)
+    raw = load().dltensor(torch.from_numpy(array)[2:])
+    assert raw.data == array.ctypes.data + 8
 
 
-if torch.distributed.is_available():
-
-    def test_distributed_tensors_import() -> None:
-        assert child.run("import torch.distributed.tensor\nprint('true')").value
+@left_out_if(not torch.distributed.is_available(), "torch is built without torch.distributed")
+def test_distributed_tensors_import() -> None:
+    spawn.call(torch_world.import_distributed_tensors)

@@ -12,9 +12,12 @@ import pytest
 import torch
 
 from tests.support.consumer import consumer
+from tests.support.devices import current_device_stays, devices
+from tests.support.left_out import left_out_if
 from tests.support.structs import DLPackExchangeAPI
 from tests.support.table import PREFIX, capsule_address
-from tests.support.tensors import DESCRIBABLE, DTYPES, T, quiet, use_count
+from tests.support.tensors import DESCRIBABLE, DTYPES, quiet, use_count
+from tests.support.this_torch import BUILT_FOR_CUDA
 
 # Before tvm-ffi: it asks torch.Tensor for a table when it is imported, and builds one where there is none.
 PROVIDER = dlx_torch_ext.attach().provider
@@ -23,6 +26,7 @@ TVM_FFI = tuple(int(part) for part in itertools.takewhile(str.isdigit, version("
 TENSORS_COME_OUT_OF_ARRAYS = (0, 1, 11)  # earlier releases hand out their own tensors there
 
 pytestmark = pytest.mark.isolated
+on_a_cuda_build = left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")
 
 
 def ffi() -> Any:
@@ -37,10 +41,10 @@ def echo(value: Any) -> Any:
 
 
 def test_from_dlpack_shares_the_memory() -> None:
-    tensor = T.arange(6.0).reshape(2, 3)
+    tensor = torch.arange(6.0).reshape(2, 3)
     seen = ffi().from_dlpack(tensor)
     assert tuple(seen.shape) == (2, 3)
-    back = T.from_dlpack(seen)
+    back = torch.from_dlpack(seen)
     assert back.data_ptr() == tensor.data_ptr()
     assert back.tolist() == tensor.tolist()
 
@@ -60,7 +64,7 @@ def test_echo_gives_back_the_same_memory() -> None:
 
 
 def test_echo_keeps_nothing() -> None:
-    tensor = T.ones(3)
+    tensor = torch.ones(3)
     before = use_count(tensor)
     back = echo(tensor)
     assert use_count(tensor) > before
@@ -89,18 +93,18 @@ def leaves(value: Any) -> list[Any]:
 
 @pytest.mark.parametrize("name", CONTAINERS)
 def test_containers_keep_their_tensors(name: str) -> None:
-    x, y = T.arange(3.0), T.arange(4.0).reshape(2, 2).t()
+    x, y = torch.arange(3.0), torch.arange(4.0).reshape(2, 2).t()
     found = leaves(echo(CONTAINERS[name](x, y)))
     assert found
     expected = {x.data_ptr(): x, y.data_ptr(): y}
     for leaf in found:
-        tensor = leaf if isinstance(leaf, torch.Tensor) else T.from_dlpack(leaf)
-        assert T.equal(tensor, expected[tensor.data_ptr()])
+        tensor = leaf if isinstance(leaf, torch.Tensor) else torch.from_dlpack(leaf)
+        assert torch.equal(tensor, expected[tensor.data_ptr()])
     if "dict" not in name and name != "mixed" and TVM_FFI >= TENSORS_COME_OUT_OF_ARRAYS:
         assert {type(leaf) for leaf in found} == {torch.Tensor}
     del found, leaf, tensor
     gc.collect()
-    assert use_count(x) == use_count(T.arange(3.0))
+    assert use_count(x) == use_count(torch.arange(3.0))
 
 
 def test_a_function_sees_the_first_element() -> None:
@@ -110,62 +114,63 @@ def test_a_function_sees_the_first_element() -> None:
 
 
 def test_the_environments_allocator_is_the_tables() -> None:
-    table = DLPackExchangeAPI.from_address(capsule_address(T.Tensor.__dlpack_c_exchange_api__))
-    assert consumer()["allocator_for"](T.ones(1)) == table.managed_tensor_allocator
+    table = DLPackExchangeAPI.from_address(capsule_address(torch.Tensor.__dlpack_c_exchange_api__))
+    assert consumer()["allocator_for"](torch.ones(1)) == table.managed_tensor_allocator
 
 
 def test_the_environment_allocates_every_dtype() -> None:
     for name in DTYPES:
-        like = quiet(T.zeros(16 * 4, dtype=T.uint8).view, getattr(torch, name)).reshape(2, -1)
+        like = quiet(torch.zeros(16 * 4, dtype=torch.uint8).view, getattr(torch, name)).reshape(2, -1)
         made = consumer()["allocate_like"](like)
         assert type(made) is torch.Tensor, name
         assert (made.dtype, made.shape, made.device) == (like.dtype, like.shape, like.device), name
         assert made.is_contiguous(), name
         assert made.data_ptr() != like.data_ptr(), name
-        made.view(T.uint8).fill_(3)
+        made.view(torch.uint8).fill_(3)
 
 
 def test_the_hosts_stream_is_null() -> None:
-    assert consumer()["stream_for"](T.ones(1)) == 0
+    assert consumer()["stream_for"](torch.ones(1)) == 0
 
 
-if PROVIDER == "dlx":
+@left_out_if(PROVIDER != "dlx", f"the table in use is not ours: {PROVIDER}")
+def test_a_refusal_arrives_in_our_words() -> None:
+    with pytest.raises(BufferError) as caught:
+        echo(torch.ones(2, dtype=torch.complex64).conj())
+    assert str(caught.value).strip().splitlines()[-1].startswith(PREFIX)
 
-    def test_a_refusal_arrives_in_our_words() -> None:
-        with pytest.raises(BufferError) as caught:
-            echo(T.ones(2, dtype=T.complex64).conj())
-        assert str(caught.value).strip().splitlines()[-1].startswith(PREFIX)
+
+@on_a_cuda_build
+def test_the_environments_stream_is_the_current_one_of_the_device() -> None:
+    ask = consumer()["stream_for"]
+    tensors = {device: torch.empty(4, device=f"cuda:{device}") for device in devices()}
+    for inside in devices():
+        stream = torch.cuda.Stream(device=inside)
+        with torch.cuda.stream(stream):
+            assert ask(tensors[inside]) == stream.cuda_stream
+            for device, tensor in tensors.items():
+                with current_device_stays():
+                    assert ask(tensor) == torch.cuda.current_stream(device).cuda_stream
+        assert ask(tensors[inside]) == torch.cuda.current_stream(inside).cuda_stream != stream.cuda_stream
 
 
-if T.version.cuda:
-    from tests.support.devices import current_device_stays, devices
+@on_a_cuda_build
+def test_the_environment_allocates_on_the_device() -> None:
+    for device in devices():
+        like = torch.empty(1024, device=f"cuda:{device}")
+        before = torch.cuda.memory_allocated(device)
+        with current_device_stays():
+            made = consumer()["allocate_like"](like)
+        assert type(made) is torch.Tensor
+        assert made.device == like.device
+        assert torch.cuda.memory_allocated(device) == before + 4096
+        del made
+        assert torch.cuda.memory_allocated(device) == before
 
-    def test_the_environments_stream_is_the_current_one_of_the_device() -> None:
-        ask = consumer()["stream_for"]
-        tensors = {device: T.empty(4, device=f"cuda:{device}") for device in devices()}
-        for inside in devices():
-            stream = T.cuda.Stream(device=inside)
-            with T.cuda.stream(stream):
-                assert ask(tensors[inside]) == stream.cuda_stream
-                for device, tensor in tensors.items():
-                    with current_device_stays():
-                        assert ask(tensor) == T.cuda.current_stream(device).cuda_stream
-            assert ask(tensors[inside]) == T.cuda.current_stream(inside).cuda_stream != stream.cuda_stream
 
-    def test_the_environment_allocates_on_the_device() -> None:
-        for device in devices():
-            like = T.empty(1024, device=f"cuda:{device}")
-            before = T.cuda.memory_allocated(device)
-            with current_device_stays():
-                made = consumer()["allocate_like"](like)
-            assert type(made) is torch.Tensor
-            assert made.device == like.device
-            assert T.cuda.memory_allocated(device) == before + 4096
-            del made
-            assert T.cuda.memory_allocated(device) == before
-
-    def test_echo_stays_on_the_device() -> None:
-        for device in devices():
-            tensor = T.empty(4, device=f"cuda:{device}")
-            back = echo(tensor)
-            assert (type(back), back.device, back.data_ptr()) == (torch.Tensor, tensor.device, tensor.data_ptr())
+@on_a_cuda_build
+def test_echo_stays_on_the_device() -> None:
+    for device in devices():
+        tensor = torch.empty(4, device=f"cuda:{device}")
+        back = echo(tensor)
+        assert (type(back), back.device, back.data_ptr()) == (torch.Tensor, tensor.device, tensor.data_ptr())

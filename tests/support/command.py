@@ -8,8 +8,8 @@ import subprocess
 import sys
 from typing import Any
 
-from tests.support.child import ROOT, SECONDS, Finished
 from tests.support.installation import Site
+from tests.support.process.finished import ROOT, TIMEOUT_S, Finished
 
 # Without -S, the packages of the tests' own environment would be there as well, and the doctor would name them.
 COMMAND = (sys.executable, "-S", "-m", "dlx_torch_ext")
@@ -36,7 +36,7 @@ def dlx_torch(site: Site, *arguments: str, **env: str | None) -> Finished:
     command = [*COMMAND, *arguments]
     variables = environment(site, **env)
     done = subprocess.run(
-        command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=SECONDS
+        command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
     )
     return Finished(done.returncode, done.stdout, done.stderr)
 

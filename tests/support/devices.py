@@ -6,28 +6,29 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 from tests.simulators.cuda import recorder
-from tests.support.tensors import T
 
 
 def devices() -> list[int]:
     """Two indices where there are two. Asked in the test's own process: asking initialises CUDA."""
-    return list(range(min(2, T.cuda.device_count())))
+    return list(range(min(2, torch.cuda.device_count())))
 
 
 def outside() -> list[int]:
     """Indices of no device, about the edges of the number types that carry them."""
-    count = int(T.cuda.device_count())
+    count = int(torch.cuda.device_count())
     return [-1, -128, -(2**31), count, 127, 128, 256, 1000, 2**31 - 1]
 
 
 @contextlib.contextmanager
 def current_device_stays() -> Iterator[None]:
     for device in devices():
-        T.cuda.set_device(device)
-    before = T.cuda.current_device()
+        torch.cuda.set_device(device)
+    before = torch.cuda.current_device()
     yield
-    assert T.cuda.current_device() == before, "the call changed the current device"
+    assert torch.cuda.current_device() == before, "the call changed the current device"
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from dlx_torch_ext._facts import Facts, read
 from dlx_torch_ext._variants import library_file, row_directory
 
 from tests.support import stub
-from tests.support.child import ROOT, Finished, run
+from tests.support.process import spawn
+from tests.support.process.finished import ROOT, Changes, Finished
 
 PLATFORM = read().platform
 SYSTEM = read().system
@@ -92,16 +93,22 @@ class Site:
             lines += ["import dlx_torch_ext._autoload as _it", "_it.autoload()"]
         (self.folder / "torch.py").write_text("\n".join(lines) + "\n")
 
-    def run(self, code: str, *options: str, **env: str | None) -> Finished:
-        """Runs `code` in a child."""
-        path = os.pathsep.join([str(self.folder), str(ROOT)])
-        clean = {name: None for name in os.environ if name.startswith(("DLX_TORCH_", "TORCH_")) and "TEST" not in name}
-        return run(code, {**clean, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **env}, options)
+    def call(self, function: Callable[..., Any], *arguments: object, **env: str | None) -> Any:
+        """The result of the function in a child process."""
+        return spawn.call(function, *arguments, env=self._environment(env))
 
     def cli(self, *arguments: str, **env: str | None) -> Finished:
-        """Runs `dlx-torch` with these arguments in a child."""
-        code = f"import sys, dlx_torch_ext._cli as c; sys.exit(c.main({list(arguments)!r}))"
-        return self.run(code, **env)
+        """Runs `dlx-torch` with these arguments in a child process."""
+        return spawn.python("-m", "dlx_torch_ext", *arguments, env=self._environment(env))
+
+    def run(self, code: str, *options: str, **env: str | None) -> Finished:
+        """Runs `code` in a child."""
+        return spawn.code(code, self._environment(env), options)
+
+    def _environment(self, env: Changes) -> Changes:
+        path = os.pathsep.join([str(self.folder), str(ROOT)])
+        clean = {name: None for name in os.environ if name.startswith(("DLX_TORCH_", "TORCH_")) and "TEST" not in name}
+        return {**clean, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **env}
 
 
 def facts(**changes: Any) -> Facts:

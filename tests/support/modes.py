@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, Callable
 
-from tests.support.tensors import T
+import torch
 
 
 @contextlib.contextmanager
@@ -51,27 +51,27 @@ def _function() -> Any:
 
 @contextlib.contextmanager
 def _default_device() -> Iterator[list[str]]:
-    T.set_default_device("meta")
+    torch.set_default_device("meta")
     try:
         yield []
     finally:
-        T.set_default_device(None)
+        torch.set_default_device(None)
 
 
 @contextlib.contextmanager
 def _deterministic() -> Iterator[list[str]]:
-    T.use_deterministic_algorithms(True)
+    torch.use_deterministic_algorithms(True)
     try:
         yield []
     finally:
-        T.use_deterministic_algorithms(False)
+        torch.use_deterministic_algorithms(False)
 
 
 MODES: dict[str, Callable[[], Any]] = {
-    "inference_mode": lambda: _within(T.inference_mode()),
-    "no_grad": lambda: _within(T.no_grad()),
+    "inference_mode": lambda: _within(torch.inference_mode()),
+    "no_grad": lambda: _within(torch.no_grad()),
     "fake": _fake,
-    "meta_device": lambda: _within(T.device("meta")),
+    "meta_device": lambda: _within(torch.device("meta")),
     "default_device": _default_device,
     "deterministic": _deterministic,
     "dispatch": _dispatch,

@@ -8,9 +8,6 @@ from typing import Any, Callable
 
 import torch
 
-# Any, so that the file reads the same to a type checker with and without torch.
-T: Any = torch
-
 # code, bits, lanes, as dlpack.h names them.
 DLPACK_NAMES: dict[str, tuple[int, int, int]] = {
     "bool": (6, 8, 1),
@@ -53,8 +50,8 @@ def nameless(name: str) -> Any:
     """A tensor of a dtype that DLPack cannot name; quantised ones come with their quantiser."""
     dtype = getattr(torch, name)
     if name.startswith("q"):
-        return quiet(lambda: T._empty_affine_quantized([4], scale=0.5, zero_point=0, dtype=dtype))
-    return quiet(lambda: T.empty(4, dtype=dtype))
+        return quiet(lambda: torch._empty_affine_quantized([4], scale=0.5, zero_point=0, dtype=dtype))
+    return quiet(lambda: torch.empty(4, dtype=dtype))
 
 
 def quiet(make: Callable[..., Any], *arguments: Any) -> Any:
@@ -72,59 +69,59 @@ Plain = _class("Plain", torch.Tensor)
 
 
 def _non_leaf() -> Any:
-    return T.ones(3, requires_grad=True) * 2
+    return torch.ones(3, requires_grad=True) * 2
 
 
 def _inference() -> Any:
-    with T.inference_mode():
-        return T.arange(6.0).reshape(2, 3)
+    with torch.inference_mode():
+        return torch.arange(6.0).reshape(2, 3)
 
 
 def _base() -> Any:
-    return T.arange(24.0).reshape(2, 3, 4)
+    return torch.arange(24.0).reshape(2, 3, 4)
 
 
 DESCRIBABLE: dict[str, Callable[[], Any]] = {
     "tensor": _base,
-    "parameter": lambda: T.nn.Parameter(T.arange(6.0)),
-    "parameter_without_grad": lambda: T.nn.Parameter(T.arange(6.0), requires_grad=False),
-    "buffer": lambda: (T.nn.Buffer if hasattr(T.nn, "Buffer") else T.Tensor)(T.arange(6.0)),
+    "parameter": lambda: torch.nn.Parameter(torch.arange(6.0)),
+    "parameter_without_grad": lambda: torch.nn.Parameter(torch.arange(6.0), requires_grad=False),
+    "buffer": lambda: (torch.nn.Buffer if hasattr(torch.nn, "Buffer") else torch.Tensor)(torch.arange(6.0)),
     "plain_subclass": lambda: _base().as_subclass(Plain),
-    "parameter_of_a_plain_subclass": lambda: T.nn.Parameter(T.arange(6.0).as_subclass(Plain)),
-    "requires_grad": lambda: T.arange(6.0).requires_grad_(),
+    "parameter_of_a_plain_subclass": lambda: torch.nn.Parameter(torch.arange(6.0).as_subclass(Plain)),
+    "requires_grad": lambda: torch.arange(6.0).requires_grad_(),
     "non_leaf": _non_leaf,
     "detached": lambda: _non_leaf().detach(),
     "inference": _inference,
-    "zero_dim": lambda: T.tensor(7.0),
-    "zero_dim_view": lambda: T.arange(6.0)[4],
-    "one_element": lambda: T.ones(1, 1, 1),
-    "offset_view": lambda: T.arange(24.0)[5:9],
+    "zero_dim": lambda: torch.tensor(7.0),
+    "zero_dim_view": lambda: torch.arange(6.0)[4],
+    "one_element": lambda: torch.ones(1, 1, 1),
+    "offset_view": lambda: torch.arange(24.0)[5:9],
     "strided_view": lambda: _base()[:, 1:, ::2],
     "transposed": lambda: _base().transpose(0, 2),
-    "expanded": lambda: T.arange(3.0).expand(4, 3),
-    "channels_last": lambda: T.arange(120.0).reshape(2, 3, 4, 5).contiguous(memory_format=T.channels_last),
-    "diagonal": lambda: T.arange(16.0).reshape(4, 4).diagonal(),
-    "overlapping": lambda: T.arange(6.0).as_strided((3, 3), (1, 1)),
-    "five_dims": lambda: T.arange(32.0).reshape(2, 2, 2, 2, 2),
-    "six_dims": lambda: T.arange(64.0).reshape(2, 2, 2, 2, 2, 2),
-    "twelve_dims": lambda: T.arange(2.0).reshape(*[1] * 11, 2).transpose(0, 11),
-    "conjugated_twice": lambda: T.ones(2, dtype=T.complex64).conj().conj(),
-    "conjugate_resolved": lambda: T.tensor([1 - 1j, 2 + 3j]).conj().resolve_conj(),
-    "uninitialized_parameter": lambda: T.nn.UninitializedParameter(),
-    "copy_on_write": lambda: T._lazy_clone(_base()),
-    "from_numpy_like_memory": lambda: T.frombuffer(bytearray(16), dtype=T.float32),
+    "expanded": lambda: torch.arange(3.0).expand(4, 3),
+    "channels_last": lambda: torch.arange(120.0).reshape(2, 3, 4, 5).contiguous(memory_format=torch.channels_last),
+    "diagonal": lambda: torch.arange(16.0).reshape(4, 4).diagonal(),
+    "overlapping": lambda: torch.arange(6.0).as_strided((3, 3), (1, 1)),
+    "five_dims": lambda: torch.arange(32.0).reshape(2, 2, 2, 2, 2),
+    "six_dims": lambda: torch.arange(64.0).reshape(2, 2, 2, 2, 2, 2),
+    "twelve_dims": lambda: torch.arange(2.0).reshape(*[1] * 11, 2).transpose(0, 11),
+    "conjugated_twice": lambda: torch.ones(2, dtype=torch.complex64).conj().conj(),
+    "conjugate_resolved": lambda: torch.tensor([1 - 1j, 2 + 3j]).conj().resolve_conj(),
+    "uninitialized_parameter": lambda: torch.nn.UninitializedParameter(),
+    "copy_on_write": lambda: torch._lazy_clone(_base()),
+    "from_numpy_like_memory": lambda: torch.frombuffer(bytearray(16), dtype=torch.float32),
 }
 EMPTY: dict[str, Callable[[], Any]] = {
-    "empty": lambda: T.empty(0),
-    "empty_rows": lambda: T.empty(0, 3),
-    "empty_in_the_middle": lambda: T.empty(2, 0, 3),
-    "empty_view": lambda: T.arange(6.0)[3:3],
-    "empty_six_dims": lambda: T.empty(1, 2, 0, 1, 1, 1),
+    "empty": lambda: torch.empty(0),
+    "empty_rows": lambda: torch.empty(0, 3),
+    "empty_in_the_middle": lambda: torch.empty(2, 0, 3),
+    "empty_view": lambda: torch.arange(6.0)[3:3],
+    "empty_six_dims": lambda: torch.empty(1, 2, 0, 1, 1, 1),
 }
 
 
 def _freed() -> Any:
-    tensor = T.ones(4)
+    tensor = torch.ones(4)
     tensor.untyped_storage().resize_(0)
     return tensor
 
@@ -134,66 +131,65 @@ def _torch_dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any
 
 
 def _wrapper(**members: Any) -> Any:
-    inner = T.ones(3)
+    inner = torch.ones(3)
     cls = _class("Wrapper", torch.Tensor, __torch_dispatch__=classmethod(_torch_dispatch), **members)
-    return T.Tensor._make_wrapper_subclass(cls, inner.size(), dtype=inner.dtype)
+    return torch.Tensor._make_wrapper_subclass(cls, inner.size(), dtype=inner.dtype)
 
 
 def _fake() -> Any:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     with FakeTensorMode():
-        return T.ones(3)
+        return torch.ones(3)
 
 
 def _jagged() -> Any:
-    return T.nested.nested_tensor([T.ones(2), T.ones(3)], layout=T.jagged)
+    return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)
 
 
 def _sparse(convert: Callable[[Any], Any]) -> Callable[[], Any]:
-    return lambda: convert(T.eye(4))
+    return lambda: convert(torch.eye(4))
 
 
 REFUSED: dict[str, Callable[[], Any]] = {
-    "conjugate": lambda: T.tensor([1 - 1j]).conj(),
-    "conjugate_transposed": lambda: T.ones(2, 2, dtype=T.complex64).mH,
-    "negative": lambda: T._neg_view(T.ones(3)),
-    "imaginary_of_conjugate": lambda: T.tensor([1 - 1j]).conj().imag,
+    "conjugate": lambda: torch.tensor([1 - 1j]).conj(),
+    "conjugate_transposed": lambda: torch.ones(2, 2, dtype=torch.complex64).mH,
+    "negative": lambda: torch._neg_view(torch.ones(3)),
+    "imaginary_of_conjugate": lambda: torch.tensor([1 - 1j]).conj().imag,
     "sparse_coo": _sparse(lambda t: t.to_sparse()),
     "sparse_csr": _sparse(lambda t: t.to_sparse_csr()),
     "sparse_csc": _sparse(lambda t: t.to_sparse_csc()),
     "sparse_bsr": _sparse(lambda t: t.to_sparse_bsr((2, 2))),
     "sparse_bsc": _sparse(lambda t: t.to_sparse_bsc((2, 2))),
-    "quantized_per_tensor": lambda: T.quantize_per_tensor(T.ones(3), 0.5, 0, T.qint8),
-    "quantized_per_channel": lambda: T.quantize_per_channel(
-        T.ones(2, 2), T.tensor([0.5, 1.0]), T.tensor([0, 0]), 0, T.qint8
+    "quantized_per_tensor": lambda: torch.quantize_per_tensor(torch.ones(3), 0.5, 0, torch.qint8),
+    "quantized_per_channel": lambda: torch.quantize_per_channel(
+        torch.ones(2, 2), torch.tensor([0.5, 1.0]), torch.tensor([0, 0]), 0, torch.qint8
     ),
-    "nested": lambda: T.nested.nested_tensor([T.ones(2), T.ones(3)]),
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
     "nested_jagged": _jagged,
-    "meta": lambda: T.empty(3, device="meta"),
-    "meta_zero_dim": lambda: T.empty((), device="meta"),
-    "zero_tensor": lambda: T._efficientzerotensor(3),
+    "meta": lambda: torch.empty(3, device="meta"),
+    "meta_zero_dim": lambda: torch.empty((), device="meta"),
+    "zero_tensor": lambda: torch._efficientzerotensor(3),
     "fake": _fake,
-    "functional": lambda: T._to_functional_tensor(T.ones(3)),
+    "functional": lambda: torch._to_functional_tensor(torch.ones(3)),
     "wrapper": lambda: _wrapper(),
-    "wrapper_without_torch_function": lambda: _wrapper(__torch_function__=T._C._disabled_torch_function_impl),
-    "parameter_of_a_fake": lambda: T.nn.Parameter(_fake()),
+    "wrapper_without_torch_function": lambda: _wrapper(__torch_function__=torch._C._disabled_torch_function_impl),
+    "parameter_of_a_fake": lambda: torch.nn.Parameter(_fake()),
     "freed_storage": _freed,
+    "mkldnn": lambda: torch.ones(3).to_mkldnn(),
 }
-if T.backends.mkldnn.is_available():
-    REFUSED["mkldnn"] = lambda: T.ones(3).to_mkldnn()
 
 
 def use_count(tensor: Any) -> int:
     """How many owners torch counts: of the tensor itself, and a thousandfold, of its storage where it has one. A build
     of torch 2.4 for the CPU does not tell of storages: there the count is read where it lies, behind the vtable."""
-    with T._C.DisableTorchFunctionSubclass():  # an uninitialised parameter would not say
+    with torch._C.DisableTorchFunctionSubclass():  # an uninitialised parameter would not say
         count = int(tensor._use_count())
         try:
             storage = tensor.untyped_storage()
         except (NotImplementedError, RuntimeError):
             return count
-        of_storage = getattr(T._C, "_storage_Use_Count", lambda data: ctypes.c_uint32.from_address(data + 8).value)
+        of_storage = getattr(torch._C, "_storage_Use_Count", lambda data: ctypes.c_uint32.from_address(data + 8).value)
         return count + 1000 * int(of_storage(storage._cdata))
 
 
@@ -212,13 +208,13 @@ class NotATensor:
 NOT_TENSORS: dict[str, Callable[[], Any]] = {
     "none": lambda: None,
     "int": lambda: 3,
-    "list_of_tensors": lambda: [T.ones(1)],
+    "list_of_tensors": lambda: [torch.ones(1)],
     "bytearray": lambda: bytearray(8),
     "dtype": lambda: torch.float32,
-    "storage": lambda: T.ones(1).untyped_storage(),
+    "storage": lambda: torch.ones(1).untyped_storage(),
     "liar_about_its_class": NotATensor,
     "the_tensor_class": lambda: torch.Tensor,
     "a_subclass": lambda: Plain,
-    "the_parameter_class": lambda: T.nn.Parameter,
-    "capsule": lambda: T.utils.dlpack.to_dlpack(T.ones(1)),
+    "the_parameter_class": lambda: torch.nn.Parameter,
+    "capsule": lambda: torch.utils.dlpack.to_dlpack(torch.ones(1)),
 }

@@ -18,8 +18,8 @@ from dlx_torch_ext._cli.build import Target, plan
 from dlx_torch_ext._cli.compile import BuildError, Tools
 from dlx_torch_ext._settings import Settings
 
-from tests.support.child import ROOT
 from tests.support.installation import facts
+from tests.support.process.finished import ROOT
 
 NPU = {"torch_npu": "2.9.0", "system": "linux", "machine": "aarch64"}
 

@@ -13,8 +13,8 @@ from dlx_torch_ext._facts import Facts
 from dlx_torch_ext._settings import Settings, read_settings
 
 from tests.support import stub
-from tests.support.child import ROOT
 from tests.support.installation import SYSTEM, Site, facts
+from tests.support.process.finished import ROOT
 
 NIGHTLY = "2.9.0.dev20250804+cu128"
 

@@ -15,7 +15,7 @@ import pytest
 from dlx_torch_ext._cli import lock
 from dlx_torch_ext._cli.lock import LockHeld, locked
 
-from tests.support.child import ROOT
+from tests.support.process.finished import ROOT
 
 HOLD = """
 import sys

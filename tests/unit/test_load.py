@@ -13,8 +13,9 @@ from dlx_torch_ext._facts import Table
 from dlx_torch_ext._load import Library, load
 from dlx_torch_ext._resolve import LIBRARY_VARIABLE, Accepted, Candidate, Rejected
 
-from tests.support import child, stub
+from tests.support import stub
 from tests.support.installation import facts
+from tests.support.process import spawn
 
 
 def attempt(path: Path, provider: str = "dlx", backend: str = "cpu", **changes: Any) -> Library | Rejected:
@@ -128,7 +129,7 @@ def test_a_library_truncated_anywhere_is_rejected_and_does_not_crash(tmp_path: P
     lengths = sorted({*range(0, 130, 3), *range(130, len(whole), len(whole) // 150), len(whole) - 1, len(whole) - 64})
     for length in lengths:
         (tmp_path / f"{length}.so").write_bytes(whole[:length])
-    finished = child.run(
+    finished = spawn.code(
         f"""
         import json
         from pathlib import Path

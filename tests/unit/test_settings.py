@@ -9,7 +9,7 @@ import dlx_torch_ext
 import pytest
 from dlx_torch_ext._settings import BUILD_VARIABLES, SWITCHES, VARIABLES, Settings, read_settings
 
-from tests.support.child import ROOT
+from tests.support.process.finished import ROOT
 from tests.support.switches import VALUES
 
 

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import torch
 import torch_npu
 
-from tests.support.foreign import Foreign
+from tests.support.foreign_tensors import Foreign
 from tests.support.table import Table, capsule_address
 
 EXT_DEV = 12

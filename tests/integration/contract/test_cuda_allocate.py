@@ -6,21 +6,23 @@ import pytest
 import torch
 
 from tests.support.devices import current_device_stays, devices, outside
-from tests.support.foreign import prototype
+from tests.support.foreign_tensors import prototype
+from tests.support.left_out import left_out_if
 from tests.support.modes import MODES
 from tests.support.structs import CUDA, CUDA_MANAGED
 from tests.support.table import load, refuses
-from tests.support.tensors import DTYPES, T
+from tests.support.tensors import DTYPES
+from tests.support.this_torch import BUILT_FOR_CUDA
 
-pytestmark = pytest.mark.isolated
+pytestmark = [pytest.mark.isolated, left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")]
 
 MEGABYTE = 1 << 20
 
 
 def allocated(device: int) -> int:
     """Bytes in use. Before torch.cuda is initialised in Python it would say 0 whatever the allocator holds."""
-    T.cuda.init()
-    return int(T.cuda.memory_allocated(device))
+    torch.cuda.init()
+    return int(torch.cuda.memory_allocated(device))
 
 
 def test_is_counted_where_it_was_asked_for() -> None:
@@ -44,7 +46,7 @@ def test_becomes_a_tensor_of_the_device() -> None:
         address = made.tensor.data
         tensor = load().to_torch(made.release())
         assert type(tensor) is torch.Tensor
-        assert tensor.device == T.device("cuda", device)
+        assert tensor.device == torch.device("cuda", device)
         assert (tensor.data_ptr(), tuple(tensor.shape), tensor.stride()) == (address, (2, 3), (1, 2))
         assert allocated(device) > 0
         del tensor
@@ -82,7 +84,7 @@ def test_modes_do_not_reach_it(mode: str) -> None:
         made = table.allocate(asked)
     assert not seen, f"the mode saw {seen}"
     assert allocated(0) > 0
-    assert table.to_torch(made.release()).device == T.device("cuda", 0)
+    assert table.to_torch(made.release()).device == torch.device("cuda", 0)
 
 
 def test_refuses_no_device() -> None:
@@ -110,4 +112,4 @@ def test_many_leave_nothing_behind() -> None:
         for _ in range(300):
             load().allocate(prototype((MEGABYTE,), device=(CUDA, device))).delete()
         assert allocated(device) == 0
-        assert T.cuda.memory_reserved(device) < 100 * MEGABYTE
+        assert torch.cuda.memory_reserved(device) < 100 * MEGABYTE

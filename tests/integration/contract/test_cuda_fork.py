@@ -10,12 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 
+from tests.support.left_out import left_out_if
 from tests.support.structs import CPU, CUDA
 from tests.support.table import Table, load
-from tests.support.tensors import T
+from tests.support.this_torch import BUILT_FOR_CUDA
 
-pytestmark = pytest.mark.isolated
+pytestmark = [pytest.mark.isolated, left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")]
 
 
 def c_fork() -> int:
@@ -58,7 +60,7 @@ TEXT = (
 @pytest.mark.parametrize("fork", FORKS)
 def test_a_child_of_a_parent_that_used_the_device_has_none(fork: str) -> None:
     table = load()
-    T.empty(1, device="cuda")
+    torch.empty(1, device="cuda")
     assert ask(table, CUDA)[0] == 0
     for _ in range(2):
         rc, kind, text, _ = in_a_child(FORKS[fork], lambda: ask(table, CUDA))
@@ -73,8 +75,8 @@ def test_a_child_of_a_parent_that_did_not_has_its_own(fork: str) -> None:
 
     def child() -> list[Any]:
         before = ask(table, CUDA)[0]
-        stream = T.cuda.Stream()
-        with T.cuda.stream(stream):
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
             return [before, ask(table, CUDA)[3] == stream.cuda_stream]
 
     assert in_a_child(FORKS[fork], child) == [0, True]

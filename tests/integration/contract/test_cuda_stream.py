@@ -7,19 +7,21 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import torch
 
 from tests.simulators.cuda import recorder
 from tests.support.devices import current_device_stays, devices, no_device_call, outside
+from tests.support.left_out import left_out_if
 from tests.support.structs import CUDA, CUDA_MANAGED
 from tests.support.table import UNTOUCHED, load, refuses
-from tests.support.tensors import T
+from tests.support.this_torch import BUILT_FOR_CUDA
 
-pytestmark = pytest.mark.isolated
+pytestmark = [pytest.mark.isolated, left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")]
 
 
 def current(device: int) -> int | None:
     """What torch says; its default stream is 0, which is NULL."""
-    return int(T.cuda.current_stream(device).cuda_stream) or None
+    return int(torch.cuda.current_stream(device).cuda_stream) or None
 
 
 def test_is_the_default_outside_of_any_stream() -> None:
@@ -28,9 +30,9 @@ def test_is_the_default_outside_of_any_stream() -> None:
 
 
 def test_is_the_one_of_the_device_asked_for() -> None:
-    streams = {device: T.cuda.Stream(device=device) for device in devices()}
+    streams = {device: torch.cuda.Stream(device=device) for device in devices()}
     for inside, stream in streams.items():
-        with T.cuda.stream(stream):
+        with torch.cuda.stream(stream):
             assert load().stream(CUDA, inside) == stream.cuda_stream
             for device in devices():
                 with current_device_stays():
@@ -42,7 +44,7 @@ def test_is_not_remembered() -> None:
     device = devices()[-1]
     seen = []
     for _ in range(3):
-        with T.cuda.stream(T.cuda.Stream(device=device)):
+        with torch.cuda.stream(torch.cuda.Stream(device=device)):
             seen.append(load().stream(CUDA, device))
             assert seen[-1] == current(device)
         assert load().stream(CUDA, device) == current(device)
@@ -51,9 +53,9 @@ def test_is_not_remembered() -> None:
 
 def test_knows_streams_from_outside_torch() -> None:
     for device in devices():
-        stream = T.cuda.Stream(device=device)
-        external = T.cuda.ExternalStream(stream.cuda_stream, device=device)
-        with T.cuda.stream(external):
+        stream = torch.cuda.Stream(device=device)
+        external = torch.cuda.ExternalStream(stream.cuda_stream, device=device)
+        with torch.cuda.stream(external):
             assert load().stream(CUDA, device) == stream.cuda_stream
 
 
@@ -62,8 +64,8 @@ def test_is_each_threads_own() -> None:
     meet = threading.Barrier(2)
 
     def work(number: int) -> tuple[Any, Any]:
-        stream = T.cuda.Stream(device=device)
-        with T.cuda.stream(stream):
+        stream = torch.cuda.Stream(device=device)
+        with torch.cuda.stream(stream):
             meet.wait()
             answer = table.stream(CUDA, device)
             meet.wait()
@@ -77,7 +79,7 @@ def test_is_each_threads_own() -> None:
 
 
 def test_managed_memory_has_the_devices_stream() -> None:
-    with T.cuda.stream(T.cuda.Stream(device=0)):
+    with torch.cuda.stream(torch.cuda.Stream(device=0)):
         assert load().stream(CUDA_MANAGED, 0) == current(0)
 
 
@@ -89,13 +91,12 @@ def test_is_an_error_for_no_device() -> None:
         assert table.try_stream(CUDA, index)[1] == UNTOUCHED
 
 
-if recorder.simulated():
-
-    def test_makes_no_device_call_after_the_first() -> None:
-        table = load()
-        streams = [T.cuda.Stream(device=device) for device in devices()]
-        for device in devices():
-            table.stream(CUDA, device)
-        for device, stream in enumerate(streams):
-            with T.cuda.stream(stream), no_device_call():
-                assert table.stream(CUDA, device) == stream.cuda_stream
+@left_out_if(not recorder.simulated(), "real devices keep no record of calls")
+def test_makes_no_device_call_after_the_first() -> None:
+    table = load()
+    streams = [torch.cuda.Stream(device=device) for device in devices()]
+    for device in devices():
+        table.stream(CUDA, device)
+    for device, stream in enumerate(streams):
+        with torch.cuda.stream(stream), no_device_call():
+            assert table.stream(CUDA, device) == stream.cuda_stream

@@ -10,16 +10,19 @@ import torch
 
 from tests.simulators.cuda import recorder
 from tests.support.devices import current_device_stays, devices, no_device_call, outside
-from tests.support.foreign import Foreign
+from tests.support.foreign_tensors import Foreign
+from tests.support.left_out import left_out_if
 from tests.support.structs import CPU, CUDA, CUDA_HOST, CUDA_MANAGED
 from tests.support.table import load, refuses
-from tests.support.tensors import T, use_count
+from tests.support.tensors import use_count
+from tests.support.this_torch import BUILT_FOR_CUDA
 
-pytestmark = pytest.mark.isolated
+pytestmark = [pytest.mark.isolated, left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")]
+with_a_record = left_out_if(not recorder.simulated(), "real devices keep no record of calls")
 
 
 def tensor_on(device: int) -> Any:
-    return T.empty(4, 6, device=f"cuda:{device}")
+    return torch.empty(4, 6, device=f"cuda:{device}")
 
 
 @pytest.mark.parametrize("owning", [False, True], ids=["dltensor", "owning"])
@@ -41,13 +44,13 @@ def test_exports_the_index(owning: bool) -> None:
 @pytest.mark.parametrize("owning", [False, True], ids=["dltensor", "owning"])
 def test_refuses_what_is_refused_on_the_host(owning: bool) -> None:
     table = load()
-    complex_tensor = T.empty(2, device="cuda", dtype=T.complex64)
-    for tensor in (complex_tensor.conj(), T._efficientzerotensor(3, device="cuda"), T._neg_view(tensor_on(0))):
+    complex_tensor = torch.empty(2, device="cuda", dtype=torch.complex64)
+    for tensor in (complex_tensor.conj(), torch._efficientzerotensor(3, device="cuda"), torch._neg_view(tensor_on(0))):
         refuses(BufferError, table.export if owning else table.dltensor, tensor)
 
 
 def test_pinned_memory_is_exported_as_the_hosts() -> None:
-    tensor = T.empty(4).pin_memory()
+    tensor = torch.empty(4).pin_memory()
     raw = load().dltensor(tensor)
     assert (raw.device.device_type, raw.device.device_id, raw.data) == (CPU, 0, tensor.data_ptr())
 
@@ -63,7 +66,7 @@ def test_imports_to_the_index(kind: str) -> None:
         with current_device_stays():
             tensor = load().to_torch(foreign.address)
         assert type(tensor) is torch.Tensor
-        assert tensor.device == T.device("cuda", index)
+        assert tensor.device == torch.device("cuda", index)
         assert tensor.data_ptr() == memory.data_ptr()
         assert tensor[1:].device == tensor.device
         del tensor
@@ -72,7 +75,7 @@ def test_imports_to_the_index(kind: str) -> None:
 
 
 def test_imports_pinned_memory_as_a_cpu_tensor() -> None:
-    memory = T.arange(6.0).pin_memory()
+    memory = torch.arange(6.0).pin_memory()
     tensor = load().to_torch(Foreign(shape=(6,), device=(CUDA_HOST, 0), data=memory.data_ptr()).address)
     assert tensor.device.type == "cpu"
     assert tensor.tolist() == memory.tolist()
@@ -93,25 +96,26 @@ def test_round_trip_comes_back_to_the_device() -> None:
         assert (back.device, back.data_ptr()) == (tensor.device, tensor.data_ptr())
 
 
-if recorder.simulated():
-
-    @pytest.mark.parametrize("owning", [False, True], ids=["dltensor", "owning"])
-    def test_exports_without_a_device_call(owning: bool) -> None:
-        table = load()
-        for device in devices():
-            tensor, view = tensor_on(device), tensor_on(device)[1:]
-            with no_device_call():
-                for one in (tensor, view):
-                    if owning:
-                        table.export(one).delete()
-                    else:
-                        table.dltensor(one)
-
-    def test_imports_without_a_device_call() -> None:
-        table, device = load(), devices()[-1]
-        foreign = [Foreign(device=(CUDA, device), data=tensor_on(device).data_ptr()) for _ in range(2)]
-        table.to_torch(foreign[0].address)  # the first may count the devices
+@with_a_record
+@pytest.mark.parametrize("owning", [False, True], ids=["dltensor", "owning"])
+def test_exports_without_a_device_call(owning: bool) -> None:
+    table = load()
+    for device in devices():
+        tensor, view = tensor_on(device), tensor_on(device)[1:]
         with no_device_call():
-            tensor = table.to_torch(foreign[1].address)
-            del tensor
-        assert foreign[1].deleted == 1
+            for one in (tensor, view):
+                if owning:
+                    table.export(one).delete()
+                else:
+                    table.dltensor(one)
+
+
+@with_a_record
+def test_imports_without_a_device_call() -> None:
+    table, device = load(), devices()[-1]
+    foreign = [Foreign(device=(CUDA, device), data=tensor_on(device).data_ptr()) for _ in range(2)]
+    table.to_torch(foreign[0].address)  # the first may count the devices
+    with no_device_call():
+        tensor = table.to_torch(foreign[1].address)
+        del tensor
+    assert foreign[1].deleted == 1

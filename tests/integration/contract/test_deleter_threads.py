@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from typing import Any, Callable
 
 import pytest
+import torch
 
 from tests.support.probe import probe
 from tests.support.table import load
-from tests.support.tensors import T
 
 pytestmark = pytest.mark.isolated
 
@@ -36,7 +36,7 @@ class Memory(bytearray):
 
 
 def with_a_python_storage() -> tuple[Any, Callable[[], bool]]:
-    tensor = T.zeros(6)
+    tensor = torch.zeros(6)
     storage = tensor.untyped_storage()
     alive = weakref.ref(storage)
     del storage
@@ -46,13 +46,13 @@ def with_a_python_storage() -> tuple[Any, Callable[[], bool]]:
 def of_python() -> tuple[Any, Callable[[], bool]]:
     memory = Memory(24)
     alive = weakref.ref(memory)
-    return T.frombuffer(memory, dtype=T.float32), lambda: alive() is not None
+    return torch.frombuffer(memory, dtype=torch.float32), lambda: alive() is not None
 
 
 MAKERS: dict[str, Callable[[], tuple[Any, Callable[[], bool]]]] = {
     "python_storage": with_a_python_storage,
     "memory_of_python": of_python,
-    "plain": lambda: (T.zeros(6), lambda: False),
+    "plain": lambda: (torch.zeros(6), lambda: False),
 }
 
 
@@ -109,7 +109,7 @@ def test_the_next_call_frees_what_waits(call: str) -> None:
         sys.setswitchinterval(60)  # the main thread, which would make the pending call, does not come in between
         try:
             delete_while_the_gil_is_held(address)
-            other = load().export(T.ones(1))
+            other = load().export(torch.ones(1))
             if call == "to_torch":
                 load().to_torch(other.release())
             seen.append(is_alive())

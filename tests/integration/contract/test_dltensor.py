@@ -6,15 +6,15 @@ import ctypes
 import sys
 
 import pytest
+import torch
 
 from tests.support.table import load
-from tests.support.tensors import T
 
 pytestmark = pytest.mark.isolated
 
 
 def test_borrows_shape_and_strides() -> None:
-    tensor = T.arange(24.0).reshape(2, 3, 4)
+    tensor = torch.arange(24.0).reshape(2, 3, 4)
     first, second = load().dltensor(tensor), load().dltensor(tensor)
     for field in ("shape", "strides"):
         addresses = [ctypes.cast(getattr(raw, field), ctypes.c_void_p).value for raw in (first, second)]
@@ -22,14 +22,14 @@ def test_borrows_shape_and_strides() -> None:
 
 
 def test_owns_nothing() -> None:
-    tensor = T.ones(3)
+    tensor = torch.ones(3)
     before = tensor._use_count(), sys.getrefcount(tensor)
     load().dltensor(tensor)
     assert (tensor._use_count(), sys.getrefcount(tensor)) == before
 
 
 def test_reaches_the_memory() -> None:
-    tensor = T.arange(6.0).reshape(2, 3)[1:, 1:]
+    tensor = torch.arange(6.0).reshape(2, 3)[1:, 1:]
     raw = load().dltensor(tensor)
     assert ctypes.c_float.from_address(raw.data).value == 4.0
     ctypes.c_float.from_address(raw.data).value = 40.0
@@ -39,12 +39,12 @@ def test_reaches_the_memory() -> None:
 @pytest.mark.parametrize("owning", [False, True], ids=["dltensor", "owning"])
 @pytest.mark.parametrize("exported", ["the_clone", "the_original"])
 def test_materialises_copy_on_write_storage(exported: str, owning: bool) -> None:
-    original = T.arange(4.0)
-    clone = T._lazy_clone(original)
+    original = torch.arange(4.0)
+    clone = torch._lazy_clone(original)
     tensor, other = (clone, original) if exported == "the_clone" else (original, clone)
-    assert T._C._is_cow_tensor(tensor)
+    assert torch._C._is_cow_tensor(tensor)
     raw = load().export(tensor).tensor if owning else load().dltensor(tensor)
-    assert not T._C._is_cow_tensor(tensor)
+    assert not torch._C._is_cow_tensor(tensor)
     ctypes.c_float.from_address(raw.data).value = 99.0
     assert tensor.tolist() == [99.0, 1.0, 2.0, 3.0]
     assert other.tolist() == [0.0, 1.0, 2.0, 3.0], "a write through DLPack reached the other tensor"

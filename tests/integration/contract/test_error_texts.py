@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 import torch
 
-from tests.support.foreign import Foreign, prototype
+from tests.support.foreign_tensors import Foreign, prototype
 from tests.support.structs import CUDA_HOST, VULKAN
 from tests.support.table import load, refuses
-from tests.support.tensors import T
 
 pytestmark = pytest.mark.isolated
 
-BACKEND = "cuda" if T.version.cuda else "cpu"
-OWN_DEVICE = "kDLCUDA" if T.version.cuda else "kDLCPU"
+BACKEND = "cuda" if torch.version.cuda else "cpu"
+OWN_DEVICE = "kDLCUDA" if torch.version.cuda else "kDLCPU"
 
 IMPORTED: dict[str, tuple[type[BaseException], dict[str, Any], str]] = {
     "version": (
@@ -130,7 +129,8 @@ ALLOCATED: dict[str, tuple[type[BaseException], dict[str, Any], str]] = {
     "device": (
         BufferError,
         {"device": (CUDA_HOST, 0)},
-        "torch's allocator has no kDLCUDAHost memory: allocate on kDLCPU" + (" or kDLCUDA" if T.version.cuda else ""),
+        "torch's allocator has no kDLCUDAHost memory: allocate on kDLCPU"
+        + (" or kDLCUDA" if torch.version.cuda else ""),
     ),
 }
 
@@ -150,12 +150,12 @@ def test_from_something_else() -> None:
 
 EXPORTED: dict[str, tuple[Callable[[], Any], str]] = {
     "conjugate": (
-        lambda: T.ones(2, dtype=torch.complex64).conj(),
+        lambda: torch.ones(2, dtype=torch.complex64).conj(),
         "a tensor with the conjugate bit: call resolve_conj() first",
     ),
-    "meta": (lambda: T.ones(2, device="meta"), "a meta tensor, which has no memory: create it on a device"),
+    "meta": (lambda: torch.ones(2, device="meta"), "a meta tensor, which has no memory: create it on a device"),
     "bits": (
-        lambda: T.ones(2, dtype=torch.uint8).view(torch.bits8),
+        lambda: torch.ones(2, dtype=torch.uint8).view(torch.bits8),
         "a tensor of dtype Bits8: DLPack has no name for it, convert it first",
     ),
 }

@@ -7,6 +7,7 @@ from typing import Any, Callable
 import pytest
 import torch
 
+from tests.support.left_out import cases
 from tests.support.structs import CPU
 from tests.support.table import Table, load, refuses
 from tests.support.tensors import (
@@ -16,7 +17,6 @@ from tests.support.tensors import (
     NAMELESS,
     NOT_TENSORS,
     REFUSED,
-    T,
     nameless,
     quiet,
     use_count,
@@ -32,7 +32,7 @@ both = pytest.mark.parametrize("how", EXPORTS)
 
 
 def check_fields(tensor: Any, raw: Any) -> None:
-    with T._C.DisableTorchFunctionSubclass():  # an uninitialised parameter would not say its sizes
+    with torch._C.DisableTorchFunctionSubclass():  # an uninitialised parameter would not say its sizes
         sizes, strides = list(tensor.size()), list(tensor.stride())
         address = tensor.data_ptr()
     ndim = len(sizes)
@@ -61,14 +61,17 @@ def test_describes(kind: str, how: str) -> None:
 @both
 @pytest.mark.parametrize("name", DTYPES)
 def test_names_the_dtype(name: str, how: str) -> None:
-    tensor = quiet(lambda: T.empty(4, dtype=getattr(torch, name)))
+    tensor = quiet(lambda: torch.empty(4, dtype=getattr(torch, name)))
     made = EXPORTS[how](load(), tensor)
     dtype = getattr(made, "tensor", made).dtype
     assert (dtype.code, dtype.bits, dtype.lanes) == DTYPES[name]
 
 
+NO_MKLDNN = (not torch.backends.mkldnn.is_available(), "torch is built without mkldnn")
+
+
 @both
-@pytest.mark.parametrize("kind", REFUSED)
+@pytest.mark.parametrize("kind", cases(REFUSED, {"mkldnn": NO_MKLDNN}))
 def test_refuses_what_has_no_plain_memory(kind: str, how: str) -> None:
     tensor = quiet(REFUSED[kind])
     before = use_count(tensor)
@@ -96,7 +99,7 @@ def test_refuses_a_tensor_inside_vmap(how: str) -> None:
         refuses(BufferError, lambda: EXPORTS[how](load(), x))
         return x
 
-    T.func.vmap(look)(T.ones(2, 3))
+    torch.func.vmap(look)(torch.ones(2, 3))
 
 
 @both
@@ -107,13 +110,13 @@ def test_refuses_the_tensor_of_a_transform(transform: str, how: str) -> None:
         refuses(BufferError, lambda: EXPORTS[how](load(), x))
         return x.sum()
 
-    x = T.ones(3)
+    x = torch.ones(3)
     if transform == "grad":
-        T.func.grad(look)(x)
+        torch.func.grad(look)(x)
     elif transform == "jvp":
-        T.func.jvp(look, (x,), (x,))
+        torch.func.jvp(look, (x,), (x,))
     else:
-        T.func.functionalize(look)(x)
+        torch.func.functionalize(look)(x)
 
 
 @both
@@ -121,8 +124,8 @@ def test_describes_under_modes(how: str) -> None:
     """A mode changes what operations do, not what a real tensor is."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    tensor = T.arange(6.0)
-    for mode in (FakeTensorMode(), T.inference_mode(), T.no_grad(), T.device("meta")):
+    tensor = torch.arange(6.0)
+    for mode in (FakeTensorMode(), torch.inference_mode(), torch.no_grad(), torch.device("meta")):
         with mode:
             made = EXPORTS[how](load(), tensor)
         raw = getattr(made, "tensor", made)

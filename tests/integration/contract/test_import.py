@@ -8,10 +8,10 @@ from typing import Any, Callable
 import pytest
 import torch
 
-from tests.support.foreign import Foreign
+from tests.support.foreign_tensors import Foreign
 from tests.support.structs import CPU, CUDA_HOST, READ_ONLY, ROCM_HOST
 from tests.support.table import load
-from tests.support.tensors import DTYPES, T, quiet
+from tests.support.tensors import DTYPES, quiet
 
 pytestmark = pytest.mark.isolated
 
@@ -25,7 +25,7 @@ def test_is_exactly_a_tensor() -> None:
     tensor, foreign = arrive()
     assert type(tensor) is torch.Tensor
     assert tensor.dtype is torch.float32
-    assert tensor.device == T.device("cpu")
+    assert tensor.device == torch.device("cpu")
     assert not tensor.requires_grad
     assert tensor.is_leaf
     assert tensor.grad_fn is None
@@ -77,7 +77,7 @@ def test_takes_every_dtype_with_a_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_round_trip_keeps_memory_and_dtype(name: str) -> None:
-    source = quiet(lambda: T.zeros(16 * 6, dtype=T.uint8).view(getattr(torch, name)).reshape(2, -1).t())
+    source = quiet(lambda: torch.zeros(16 * 6, dtype=torch.uint8).view(getattr(torch, name)).reshape(2, -1).t())
     back = load().to_torch(load().export(source).release())
     assert back.dtype is source.dtype
     assert (back.data_ptr(), back.shape, back.stride()) == (source.data_ptr(), source.shape, source.stride())
@@ -88,7 +88,7 @@ def test_round_trip_keeps_memory_and_dtype(name: str) -> None:
 def test_empty_tensors_may_have_no_memory(shape: tuple[int, ...], data: int | None) -> None:
     tensor, foreign = arrive(shape=shape, data=data)
     assert tuple(tensor.shape) == shape
-    assert tensor.stride() == T.empty(shape).stride()
+    assert tensor.stride() == torch.empty(shape).stride()
     assert tensor.untyped_storage().nbytes() == 0
     assert foreign.deleted == 0
     del tensor
@@ -100,7 +100,7 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
     "detached": lambda t: t.detach(),
     "alias": lambda t: t.view(torch.int32),
     "storage": lambda t: t.untyped_storage(),
-    "autograd": lambda t: T.ones(2, 3, requires_grad=True) * t,
+    "autograd": lambda t: torch.ones(2, 3, requires_grad=True) * t,
     "exported_again": lambda t: load().to_torch(load().export(t).release()),
 }
 
@@ -128,7 +128,7 @@ def test_the_deleter_may_be_null() -> None:
 @pytest.mark.parametrize("device", [CPU, CUDA_HOST, ROCM_HOST])
 def test_host_memory_is_a_cpu_tensor(device: int) -> None:
     tensor, _ = arrive(device=(device, 0))
-    assert tensor.device == T.device("cpu")
+    assert tensor.device == torch.device("cpu")
     assert tensor.sum().item() == 15.0
 
 

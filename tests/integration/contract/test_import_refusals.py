@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.foreign import Foreign
+from tests.support.foreign_tensors import Foreign
+from tests.support.left_out import cases
 from tests.support.structs import (
     CUDA,
     CUDA_MANAGED,
@@ -23,7 +24,8 @@ from tests.support.structs import (
     WEB_GPU,
 )
 from tests.support.table import load, refuses
-from tests.support.tensors import DLPACK_NAMES, DTYPES, T
+from tests.support.tensors import DLPACK_NAMES, DTYPES
+from tests.support.this_torch import BUILT_FOR_CUDA
 
 pytestmark = pytest.mark.isolated
 
@@ -108,12 +110,13 @@ DEVICES = {
     "trn": TRN,
     "number_99": 99,
     "largest": 2**31 - 1,
+    "cuda": CUDA,
+    "cuda_managed": CUDA_MANAGED,
 }
-if not T.version.cuda:
-    DEVICES.update(cuda=CUDA, cuda_managed=CUDA_MANAGED)
+LEFT_OUT = dict.fromkeys(["cuda", "cuda_managed"], (BUILT_FOR_CUDA, "torch is built for CUDA"))
 
 
-@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("name", cases(DEVICES, LEFT_OUT))
 def test_devices_of_other_builds(name: str) -> None:
     refused(BufferError, device=(DEVICES[name], 0))
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import textwrap
 import weakref
 from typing import Any, Callable
 
 import pytest
+import torch
 
-from tests.support import child
+from tests.snippets import at_exit
 from tests.support.probe import probe_without_gil
+from tests.support.process import spawn
 from tests.support.table import Managed, chosen, load
-from tests.support.tensors import T, use_count
+from tests.support.tensors import use_count
 
 pytestmark = pytest.mark.isolated
 
@@ -25,7 +26,7 @@ class Memory(bytearray):
 def watched() -> tuple[Any, Any]:
     """A tensor, and a weak reference to the memory it owns."""
     memory = Memory(24)
-    tensor = T.frombuffer(memory, dtype=T.float32).reshape(2, 3)
+    tensor = torch.frombuffer(memory, dtype=torch.float32).reshape(2, 3)
     return tensor, weakref.ref(memory)
 
 
@@ -40,7 +41,7 @@ DELETES: dict[str, Callable[[Managed], None]] = {
 
 
 def test_states_version_and_flags() -> None:
-    made = load().export(T.ones(3))
+    made = load().export(torch.ones(3))
     assert (made.raw.version.major, made.raw.version.minor) == (1, 3)
     assert made.raw.flags == 0
     assert made.raw.deleter
@@ -74,7 +75,7 @@ def test_lets_go_of_a_living_tensor(how: str) -> None:
 
 @pytest.mark.parametrize("how", DELETES)
 def test_lets_go_of_a_tensor_with_a_gradient(how: str) -> None:
-    leaf = T.nn.Parameter(T.ones(2, 3))
+    leaf = torch.nn.Parameter(torch.ones(2, 3))
     made = load().export(leaf * 2)
     (leaf * 3).sum().backward()
     DELETES[how](made)
@@ -87,15 +88,15 @@ IN_PLACE: dict[str, Callable[[Any], Any]] = {
     "resize_to_six_dims": lambda t: t.resize_(1, 2, 1, 1, 1, 3),
     "resize_to_one": lambda t: t.resize_(1),
     "as_strided_": lambda t: t.as_strided_((3,), (2,)),
-    "set_": lambda t: t.set_(T.zeros(5)),
-    "data": lambda t: setattr(t, "data", T.zeros(7, 1)),
+    "set_": lambda t: t.set_(torch.zeros(5)),
+    "data": lambda t: setattr(t, "data", torch.zeros(7, 1)),
 }
 
 
 @pytest.mark.parametrize("dims", [2, 6])
 @pytest.mark.parametrize("change", IN_PLACE)
 def test_is_not_disturbed_by_changes_in_place(change: str, dims: int) -> None:
-    tensor = T.arange(6.0).reshape(2, 3)
+    tensor = torch.arange(6.0).reshape(2, 3)
     if dims > 2 and change == "t_":
         tensor = tensor.reshape(6, 1)
     elif dims > 2:
@@ -109,33 +110,12 @@ def test_is_not_disturbed_by_changes_in_place(change: str, dims: int) -> None:
     made.delete()
 
 
-BEFORE_THE_END = """\
-import torch
-from tests.support.probe import probe
-from tests.support.table import load
-
-table = load()
-
-def leave(tensor):
-    assert probe().probe_delete_at_exit(table.export(tensor).release()) == 0
-"""
-LEFT = {
-    "memory_of_torch": """
-    living = torch.ones(2, 3)
-    leave(living)
-    leave(torch.ones(4))
-    leave(torch.ones(1, 1, 1, 1, 1, 2))
-    leave(torch.nn.Parameter(torch.ones(3)))
-    leave(torch.nn.Parameter(torch.ones(3)) * 2)
-    back = table.to_torch(table.export(living).release())
-    leave(back)
-    """,
-    # torch lets go of such memory under the GIL, which nobody can take any more
-    "memory_of_python": "leave(torch.frombuffer(bytearray(16), dtype=torch.float32))",
+LEAVE: dict[str, Callable[[], bool]] = {
+    "memory_of_torch": at_exit.leave_memory_of_torch,
+    "memory_of_python": at_exit.leave_memory_of_python,
 }
 
 
-@pytest.mark.parametrize("left", LEFT)
-def test_the_deleter_runs_after_the_interpreter_is_gone(left: str) -> None:
-    code = BEFORE_THE_END + textwrap.dedent(LEFT[left]) + "\nprint('true')"
-    assert child.run(code, env={"DLX_TEST_TABLE": chosen()}).value is True
+@pytest.mark.parametrize("memory", LEAVE)
+def test_the_deleter_runs_after_the_interpreter_is_gone(memory: str) -> None:
+    assert spawn.call(LEAVE[memory], env={"DLX_TEST_TABLE": chosen()})

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 
 import pytest
+import torch
 
-from tests.support.foreign import Foreign, prototype
+from tests.support.foreign_tensors import Foreign, prototype
 from tests.support.probe import probe
 from tests.support.structs import CPU, VULKAN
 from tests.support.table import Outcome, load
-from tests.support.tensors import T
 
 pytestmark = pytest.mark.isolated
 
@@ -19,9 +19,9 @@ def outcome_of(function: str, fails: bool) -> tuple[Outcome, str]:
     """What the call left behind, and the kind of exception it sets when it fails."""
     table = load()
     if function == "dltensor":
-        return table.try_dltensor(None if fails else T.ones(3), pending=True)[0], "TypeError"
+        return table.try_dltensor(None if fails else torch.ones(3), pending=True)[0], "TypeError"
     if function == "owning":
-        tensor = T.ones(3, device="meta") if fails else T.ones(3)
+        tensor = torch.ones(3, device="meta") if fails else torch.ones(3)
         return table.try_export(tensor, pending=True)[0], "BufferError"
     if function == "to_torch":
         foreign = Foreign(ndim=-1 if fails else None)

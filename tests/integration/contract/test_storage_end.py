@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from tests.support.table import load, refuses
-from tests.support.tensors import T
 
 pytestmark = pytest.mark.isolated
 
@@ -20,7 +19,7 @@ def shrunk(made: Any, size: int) -> Any:
 
 
 def after_a_failed_resize() -> Any:
-    made = T.frombuffer(bytearray(64), dtype=T.uint8)[:0]
+    made = torch.frombuffer(bytearray(64), dtype=torch.uint8)[:0]
     with contextlib.suppress(RuntimeError):
         made.resize_(1 << 20)
     assert made.numel() == 1 << 20
@@ -28,27 +27,27 @@ def after_a_failed_resize() -> Any:
 
 
 BEYOND: dict[str, Callable[[], Any]] = {
-    "shrunk": lambda: shrunk(T.zeros(1 << 20), 16),
-    "shrunk_by_one_element": lambda: shrunk(T.zeros(4), 12),
-    "shrunk_by_one_byte": lambda: shrunk(T.zeros(4), 15),
-    "shrunk_behind_an_offset": lambda: shrunk(T.zeros(8)[3:], 16),
-    "shrunk_0d": lambda: shrunk(T.zeros(()), 3),
-    "shrunk_strided": lambda: shrunk(T.zeros(4, 4).t(), 48),
-    "shrunk_8d": lambda: shrunk(T.zeros(2, 2, 2, 2, 2, 2, 2, 2).permute(7, 6, 5, 4, 3, 2, 1, 0), 1020),
-    "shrunk_expanded": lambda: shrunk(T.zeros(1).expand(5), 2),
+    "shrunk": lambda: shrunk(torch.zeros(1 << 20), 16),
+    "shrunk_by_one_element": lambda: shrunk(torch.zeros(4), 12),
+    "shrunk_by_one_byte": lambda: shrunk(torch.zeros(4), 15),
+    "shrunk_behind_an_offset": lambda: shrunk(torch.zeros(8)[3:], 16),
+    "shrunk_0d": lambda: shrunk(torch.zeros(()), 3),
+    "shrunk_strided": lambda: shrunk(torch.zeros(4, 4).t(), 48),
+    "shrunk_8d": lambda: shrunk(torch.zeros(2, 2, 2, 2, 2, 2, 2, 2).permute(7, 6, 5, 4, 3, 2, 1, 0), 1020),
+    "shrunk_expanded": lambda: shrunk(torch.zeros(1).expand(5), 2),
     "failed_resize": after_a_failed_resize,
 }
 WITHIN: dict[str, Callable[[], Any]] = {
-    "whole": lambda: T.arange(16.0),
-    "shrunk_to_fit": lambda: shrunk(T.zeros(8), 16)[:4],
-    "shrunk_but_empty": lambda: shrunk(T.zeros(8), 4)[8:],
-    "strided": lambda: T.arange(16.0).reshape(4, 4).t(),
-    "last_element": lambda: T.arange(16.0)[15:],
-    "every_other": lambda: T.arange(16.0)[1::2],
-    "expanded": lambda: T.zeros(1).expand(1 << 40),
-    "overlapping": lambda: T.arange(4.0).as_strided((3, 2), (1, 1)),
-    "8d": lambda: T.zeros(2, 2, 2, 2, 2, 2, 2, 2).permute(7, 6, 5, 4, 3, 2, 1, 0),
-    "packed_pairs": lambda: T.zeros(4, dtype=getattr(torch, "float4_e2m1fn_x2", torch.uint8)),
+    "whole": lambda: torch.arange(16.0),
+    "shrunk_to_fit": lambda: shrunk(torch.zeros(8), 16)[:4],
+    "shrunk_but_empty": lambda: shrunk(torch.zeros(8), 4)[8:],
+    "strided": lambda: torch.arange(16.0).reshape(4, 4).t(),
+    "last_element": lambda: torch.arange(16.0)[15:],
+    "every_other": lambda: torch.arange(16.0)[1::2],
+    "expanded": lambda: torch.zeros(1).expand(1 << 40),
+    "overlapping": lambda: torch.arange(4.0).as_strided((3, 2), (1, 1)),
+    "8d": lambda: torch.zeros(2, 2, 2, 2, 2, 2, 2, 2).permute(7, 6, 5, 4, 3, 2, 1, 0),
+    "packed_pairs": lambda: torch.zeros(4, dtype=getattr(torch, "float4_e2m1fn_x2", torch.uint8)),
 }
 
 
@@ -70,7 +69,7 @@ def test_exported_in_both_forms(name: str) -> None:
 
 
 def test_the_text_says_how_much_is_there() -> None:
-    text = refuses(BufferError, lambda: load().dltensor(shrunk(T.zeros(4), 12)))
+    text = refuses(BufferError, lambda: load().dltensor(shrunk(torch.zeros(4), 12)))
     assert text == (
         "dlx-torch: cannot export a tensor of 4 elements of 4 bytes that reach past the end of its storage of 12 bytes:"
         " resize the storage first"
@@ -101,7 +100,7 @@ LARGER: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", LARGER)
 def test_a_managed_tensor_of_ours_that_names_other_memory_is_refused(name: str) -> None:
-    tensor = T.arange(24.0)
+    tensor = torch.arange(24.0)
     made = load().export(tensor)
     address = change(made, **LARGER[name])
     text = refuses(ValueError, lambda: load().to_torch(address))
@@ -122,7 +121,7 @@ WITHIN_ITSELF: dict[str, tuple[dict[str, Any], list[float] | None]] = {
 @pytest.mark.parametrize("name", WITHIN_ITSELF)
 def test_a_managed_tensor_of_ours_may_change_within_its_memory(name: str) -> None:
     fields, values = WITHIN_ITSELF[name]
-    tensor = T.arange(24.0)
+    tensor = torch.arange(24.0)
     made = load().export(tensor)
     back = load().to_torch(change(made, **fields))
     made.release()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.left_out import cases
 from tests.support.structs import (
     CPU,
     CUDA,
@@ -23,7 +24,7 @@ from tests.support.structs import (
     WEB_GPU,
 )
 from tests.support.table import UNTOUCHED, load, refuses
-from tests.support.tensors import T
+from tests.support.this_torch import BUILT_FOR_CUDA
 
 pytestmark = pytest.mark.isolated
 
@@ -48,13 +49,14 @@ FOREIGN = {
     "trn": TRN,
     "number_99": 99,
     "largest": 2**31 - 1,
+    "cuda": CUDA,
+    "cuda_managed": CUDA_MANAGED,
 }
-if not T.version.cuda:
-    FOREIGN.update(cuda=CUDA, cuda_managed=CUDA_MANAGED)
+LEFT_OUT = dict.fromkeys(["cuda", "cuda_managed"], (BUILT_FOR_CUDA, "torch is built for CUDA"))
 
 
 @pytest.mark.parametrize("index", [0, 1])
-@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("name", cases(FOREIGN, LEFT_OUT))
 def test_is_an_error_where_this_build_cannot_know(name: str, index: int) -> None:
     """NULL would be taken for the default stream: a silent race."""
     table = load()

@@ -7,10 +7,11 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import torch
 
-from tests.support.foreign import Foreign, prototype
+from tests.support.foreign_tensors import Foreign, prototype
 from tests.support.table import load
-from tests.support.tensors import T, use_count
+from tests.support.tensors import use_count
 
 pytestmark = pytest.mark.isolated
 
@@ -18,13 +19,13 @@ THREADS, ROUNDS = 4, 500
 
 
 def test_threads_do_not_disturb_each_other() -> None:
-    table, shared = load(), T.arange(6.0)
+    table, shared = load(), torch.arange(6.0)
     before = use_count(shared)
     start = threading.Barrier(THREADS)
 
     def work(number: int) -> int:
         start.wait()
-        own = T.full((2, 3), float(number))
+        own = torch.full((2, 3), float(number))
         deleted = 0
         for _ in range(ROUNDS):
             raw = table.dltensor(own)

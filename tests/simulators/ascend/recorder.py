@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import threading
 from collections.abc import Callable, Iterator
 
 from tests.simulators.record import Record
@@ -21,44 +22,49 @@ calls = _RECORD.calls
 
 
 def finished() -> int:
-    """Return how many pieces of work CANN has been given since the process began. Each counts when its call returns."""
+    """Return how many pieces of work CANN has accepted or refused since the process began."""
     count: int = _RECORD.function("finished", ctypes.c_ulong)()
     return count
 
 
-def slow_queue(seconds: float) -> None:
-    """From now on, CANN takes that long to accept work, and has it in `calls()` and `finished()` only after that."""
-    _RECORD.function("slow", None, ctypes.c_double)(seconds)
+@contextlib.contextmanager
+def held(work: Callable[[], object], at_most_s: float = 30) -> Iterator[None]:
+    """Queue one piece of work; within the block the queue's thread has called CANN for it, and CANN does not return.
 
-
-def drained(work: Callable[[], object], call: Callable[[], object]) -> bool:
-    """Queue one piece of work, make a call, and say whether the call returned only after CANN had been given the work.
-
-    The queue must be empty before, as after `torch.npu.synchronize()`.
+    After `at_most_s` it does, so that a test that waits for the work within the block fails and does not hang. The
+    queue must be empty before, as it is after `torch.npu.synchronize()`.
     """
-    slow_queue(0.2)
+    hold, holder = _RECORD.function("hold", None, ctypes.c_double), _RECORD.function("holder", ctypes.c_int)
+    hold(at_most_s)
     try:
-        before = finished()
         work()
-        assert finished() == before, "the work was done at once: nothing was queued that could be waited for"
+        while not holder():
+            pass
+        assert holder() != threading.get_native_id(), "CANN was called at once, on this thread: nothing was queued"
+        yield
+    finally:
+        hold(0)
+
+
+def waits_for_queue(work: Callable[[], object], call: Callable[[], object], *, expected: bool) -> bool:
+    """Queue one piece of work, make a call, and say whether the call returned only after CANN had accepted the work.
+
+    If the call is expected to wait, CANN accepts the work by itself after 0.2 s; if not, after the call has returned.
+    So a slow machine does not turn a right answer into a wrong one.
+    """
+    before = finished()
+    with held(work, 0.2 if expected else 30):
         call()
         return finished() > before
-    finally:
-        slow_queue(0)
 
 
-def fail_queue(on: bool = True) -> None:
-    """From now on, work is refused with CANN's internal error; with `on` False, accepted again.
+def queue_failing_work(work: Callable[[], object]) -> None:
+    """Queue one piece of work that CANN refuses, as all after it, with its internal error; return when it has.
 
     torch_npu notices on the queue's thread: the next call that waits for the queue throws, once; later ones do not.
     """
-    _RECORD.function("fail", None, ctypes.c_int)(on)
-
-
-def failed(work: Callable[[], object]) -> None:
-    """Queue one piece of work, have it refused, and return once it has been: the queue has failed by then."""
-    fail_queue()
     before = finished()
+    _RECORD.function("fail", None)()
     work()
     while finished() == before:
         pass
@@ -68,8 +74,8 @@ def failed(work: Callable[[], object]) -> None:
 def broken_queue() -> Iterator[None]:
     """Within the block, waiting for the queue fails, so that `NPUStream::stream()` answers NULL while work is queued.
 
-    torch_npu waits by reading an eventfd: within the block, each leads to /dev/null. Have work in hand that lasts
-    longer than the block (`slow_queue`), since the queue's own thread uses them too.
+    torch_npu waits by reading an eventfd: within the block, each leads to /dev/null. The queue's own thread uses them
+    too, so CANN has to keep it busy for the whole block (`held`).
     """
     eventfds = [fd for fd in map(int, os.listdir("/proc/self/fd")) if _is_eventfd(fd)]
     kept = [(fd, os.dup(fd)) for fd in eventfds]

@@ -20,8 +20,8 @@ enum {
 
 extern _Thread_local int dlx_sim_device; /* the current device */
 
-/* What every function does that gives work to a stream: takes as long as recorder.slow_queue() says, enters the record when
- * that is over, and returns the error of recorder.fail_queue(). torch_npu calls such functions on its queue's own thread. */
+/* What every function does that gives work to a stream: waits while recorder.held() holds it, then enters the record, and
+ * returns the error of recorder.queue_failing_work(). torch_npu calls such functions on its queue's own thread. */
 int dlx_sim_work(const char* name);
 
 /* What a function without a body does (stub.h). */

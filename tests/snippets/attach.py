@@ -1,0 +1,74 @@
+"""Attaching to the torch of this interpreter, or to one that says of itself that it was built for another backend."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+
+def pretend_built_for(backend: str) -> None:
+    """Before this package looks: torch says that it was built for `cpu` or `rocm`, or torch_npu is imported."""
+    import torch
+
+    if backend == "cpu":
+        torch.version.cuda = torch.version.hip = None
+        torch._C._has_cuda = False
+    elif backend == "rocm":
+        torch.version.cuda, torch.version.hip = None, "6.2.41133"
+    elif backend == "torch_npu":
+        import torch_npu  # noqa: F401
+
+
+def attach(backend: str) -> dict[str, str | None]:
+    """What is attached on a torch that pretends to be built for `backend`, and what the self-test says of it."""
+    pretend_built_for(backend)
+    import dlx_torch_ext
+    import torch
+    from dlx_torch_ext._selftest import problem
+
+    from tests.support.table import capsule_address
+
+    status = dlx_torch_ext.attach()
+    table = capsule_address(torch.Tensor.__dlpack_c_exchange_api__)
+    return {
+        "provider": status.provider,
+        "backend": status.backend,
+        "library": status.library or "",
+        "reason": status.reason,
+        "self-test": problem(torch, table, ours=status.provider == "dlx") or "passed",
+    }
+
+
+def provider_and_reason(backend: str) -> list[str]:
+    """Of `attach()`, which may have no table."""
+    pretend_built_for(backend)
+    import dlx_torch_ext
+
+    status = dlx_torch_ext.attach()
+    return [status.provider, status.reason]
+
+
+def attach_what_was_built(cuda_is_inactive: bool) -> list[str | None]:
+    """Provider, variant and library, and what is wrong: by the self-test, or by the reason if it is not our table."""
+    import torch
+
+    if cuda_is_inactive:  # an active CUDA comes before torch_npu
+        torch.cuda.is_available = lambda: False
+    import dlx_torch_ext
+    from dlx_torch_ext import _selftest
+    from dlx_torch_ext._cli import report
+
+    status = dlx_torch_ext.attach()
+    problem = status.reason
+    if status.provider == "dlx":
+        problem = _selftest.problem(torch, report.table_on(torch), ours=True)
+    return [status.provider, status.variant, status.library, problem]
+
+
+def doctor(*options: str) -> NoReturn:
+    """`dlx-torch doctor`, after attaching: torch 2.4 calls no extension when it is imported."""
+    import dlx_torch_ext
+    import torch  # noqa: F401
+    from dlx_torch_ext._cli import main
+
+    dlx_torch_ext.attach()
+    raise SystemExit(main(["doctor", *options]))

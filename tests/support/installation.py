@@ -63,9 +63,9 @@ NO_TORCH = "no torch"  # also if a torch is installed
 
 
 class Site:
-    """A folder like site-packages, with a copy of the package that has these variants, and a torch.py. `torch` is the
-    source of an expression that makes a torch with tests.support.fake_torch. In child processes this folder comes
-    before other installed packages."""
+    """A folder like site-packages, with a copy of the package that has these variants but no sources, and a torch.py.
+    `torch` is the source of an expression that makes a torch with tests.support.fake_torch. In child processes this
+    folder comes before other installed packages."""
 
     def __init__(
         self, folder: Path, variants: Sequence[Mapping[str, Any]] | None = None, torch: str | None = None
@@ -73,7 +73,7 @@ class Site:
         self.folder = folder
         self.package = folder / "dlx_torch_ext"
         source = Path(dlx_torch_ext.__file__).parent
-        shutil.copytree(source, self.package, ignore=shutil.ignore_patterns("_lib", "__pycache__"))
+        shutil.copytree(source, self.package, ignore=shutil.ignore_patterns("_lib", "_src", "__pycache__"))
         if variants is not None:
             write_manifest(self.package, variants)
             write_libraries(self.package, variants)

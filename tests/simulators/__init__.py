@@ -1,1 +1,1 @@
-"""Vendor runtimes of our own, so that accelerator builds of torch run where there is no accelerator."""
+"""Small libraries that replace vendors' runtimes, so that accelerator builds of torch run without an accelerator."""

@@ -1,4 +1,4 @@
-"""Reads from a shared library what it asks of others: the libraries it loads, and the functions it does not define."""
+"""Reads what a shared library needs: the libraries that it loads, and the functions that it leaves undefined."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = TypeVar("Kind", bound=Section)
 
 
 class Undefined(NamedTuple):
-    """A function that a library leaves to others; library and version node are None where it is unversioned."""
+    """A function that another library has to define; `library` and `node` are None if it has no version."""
 
     symbol: str
     library: str | None
@@ -23,14 +23,14 @@ class Undefined(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """What a shared library asks for: the names of its NEEDED entries, and its undefined functions."""
+    """The names of the NEEDED entries of a shared library, and its undefined functions."""
 
     libraries: list[str]
     symbols: list[Undefined]
 
 
 def read(path: Path) -> Needs:
-    """Return what the shared library at `path` asks for. Weak functions are left out, since they may stay undefined."""
+    """Return the needs of the shared library at `path`, without weak functions, which may stay undefined."""
     with path.open("rb") as stream:
         elf = ELFFile(stream)
         libraries = [tag.needed for tag in _section(elf, ".dynamic", DynamicSection).iter_tags("DT_NEEDED")]
@@ -40,7 +40,7 @@ def read(path: Path) -> Needs:
             for node in library_nodes
         }
         names = _section(elf, ".dynstr", Section).data()
-        # The tables are read whole: going through pyelftools symbol by symbol takes seconds, since torch has 100,000.
+        # The tables are read whole. torch has 100,000 symbols, and pyelftools would need seconds to go through them.
         symbols = struct.iter_unpack("<IBBHQQ", _section(elf, ".dynsym", Section).data())
         indices = struct.iter_unpack("<H", _section(elf, ".gnu.version", Section).data())
         undefined = []

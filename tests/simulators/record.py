@@ -1,4 +1,4 @@
-"""In the process under test: the record of calls that a vendor's simulated libraries keep. Standard library only."""
+"""For the process under test: the calls that a vendor's simulated libraries have recorded. Standard library only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def core_library(vendor: str) -> str:
 
 
 class Record:
-    """The record of one vendor's calls, by whichever library and thread they were made."""
+    """The calls of one vendor's functions, from all libraries and threads."""
 
     def __init__(self, vendor: str, title: str) -> None:
         self._vendor = vendor
@@ -26,7 +26,7 @@ class Record:
         return found
 
     def simulated(self) -> bool:
-        """Say whether this process runs on the simulated vendor."""
+        """Return whether this process has loaded the simulated vendor."""
         try:
             self._core()
         except RuntimeError:

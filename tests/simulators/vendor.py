@@ -1,4 +1,4 @@
-"""What the simulated vendors share: compiling libraries out of stubs and bodies, into a folder that is kept."""
+"""What the simulated vendors share: compiling libraries from stubs and bodies, into a folder that is kept."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.simulators.record import core_library
 HERE = Path(__file__).parent
 CORE = HERE / "core"
 
-# The functions that a library has to define, under the version node that is asked for (None: unversioned).
+# The functions that a library has to define, by the version node that their callers want (None: unversioned).
 Symbols = dict[Optional[str], set[str]]
 
 
 @dataclass(frozen=True)
 class Library:
-    """A library to compile: a stub for every symbol, but for those that a C source defines.
+    """A library to compile: a stub for every symbol that no C source defines.
 
-    `needs` are simulated libraries that it loads, besides the one with the record of calls, which all load.
+    `needs` are the simulated libraries that it loads. All of them also load the one with the record of calls.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Vendor:
         return HERE / self.name / "bodies"
 
     def sources(self, library: str) -> tuple[Path, ...]:
-        """The C files that define functions of a library: libcudart.so.12 has its own in bodies/cudart."""
+        """Return the C files that define functions of a library; for libcudart.so.12 they are in bodies/cudart."""
         return tuple(sorted((self.bodies / stem(library)).glob("*.c")))
 
     def build(
@@ -128,8 +128,8 @@ def installed(package: str) -> Path:
     return Path(spec.origin).parent
 
 
-def facts(folder: Path, package: str = "torch") -> dict[str, str]:
-    """Return the strings that an installed torch or torch_npu states in version.py, read as a file."""
+def version_strings(folder: Path, package: str = "torch") -> dict[str, str]:
+    """Return the strings in version.py of an installed torch or torch_npu, which is read as a file."""
     file = folder / "version.py"
     if not file.is_file():
         raise ValueError(
@@ -139,11 +139,11 @@ def facts(folder: Path, package: str = "torch") -> dict[str, str]:
 
 
 def default_cache(vendor: str) -> Path:
-    """Return where built folders are kept: below DLX_DEV_DIR."""
+    """Return the folder below DLX_DEV_DIR in which built libraries are kept."""
     user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(os.environ.get("DLX_DEV_DIR") or Path(user) / "dlx-torch-dev") / f"simulated-{vendor}"
 
 
-def first(paths: Iterable[Path], variable: str, separator: str, env: Mapping[str, str]) -> str:
-    """Return the paths, followed by what the variable holds in `env` already."""
+def prepend(paths: Iterable[Path], variable: str, separator: str, env: Mapping[str, str]) -> str:
+    """Return the paths, followed by the value that the variable has in `env`."""
     return separator.join([*map(str, paths), *filter(None, [env.get(variable)])])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.simulators import cuda
 from tests.simulators.ascend.generate import build
-from tests.simulators.vendor import default_cache, facts, first, installed
+from tests.simulators.vendor import default_cache, installed, prepend, version_strings
 
 __all__ = ["build", "environment"]
 
@@ -21,7 +21,7 @@ def environment(torch_dir: Path | None = None, torch_npu_dir: Path | None = None
     torch_dir = torch_dir or installed("torch")
     folder = build(torch_npu_dir or installed("torch_npu"), default_cache("ascend"))
     env = dict(os.environ)
-    if "cuda" in facts(torch_dir):
+    if "cuda" in version_strings(torch_dir):
         env = {**cuda.environment(torch_dir), "DLX_SIM_CUDA_DEVICES": "0"}
-    env["LD_LIBRARY_PATH"] = first([folder], "LD_LIBRARY_PATH", ":", env)
+    env["LD_LIBRARY_PATH"] = prepend([folder], "LD_LIBRARY_PATH", ":", env)
     return env

@@ -1,7 +1,7 @@
-"""In the process under test: which functions of the simulated CANN were called, and what becomes of queued work.
+"""For the process under test: which functions of the simulated CANN were called, and control over queued work.
 
-Work is what a stream is given: operators and asynchronous copies. torch_npu puts it into a queue on the host, whose own
-thread calls CANN. What that thread has not called yet, a kernel launched on the bare stream would overtake.
+Work is what a stream gets: operators and asynchronous copies. torch_npu puts it into a queue on the host, and the
+queue's own thread calls CANN. A kernel that is launched on the bare stream runs before the work that is still queued.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def waits_for_queue(work: Callable[[], object], call: Callable[[], object], *, e
 
 
 def queue_failing_work(work: Callable[[], object]) -> None:
-    """Queue one piece of work that CANN refuses, as all after it, with its internal error; return when it has.
+    """Queue one piece of work that CANN assert_refuses, as all after it, with its internal error; return when it has.
 
     torch_npu notices on the queue's thread: the next call that waits for the queue throws, once; later ones do not.
     """

@@ -1,4 +1,4 @@
-/* Simulated memory: the host's, so copies are right. A list of blocks tells pointers apart and makes a wrong free an error. */
+/* Simulated memory is host memory, so copies are right. A list of blocks knows each pointer and finds wrong frees. */
 #pragma once
 #include "sim.h"
 
@@ -14,16 +14,17 @@
 
 enum { DLX_SIM_UNKNOWN = 0, DLX_SIM_HOST = 1, DLX_SIM_DEVICE = 2, DLX_SIM_MANAGED = 3 };
 
-/* A block of the given kind, 512-byte aligned; NULL for 0 bytes. 0, or -1 where `device` or the host has no room for it. */
+/* Allocates a block, 512-byte aligned; NULL for 0 bytes. Returns 0, or -1 if `device` or the host has no memory for it. */
 int dlx_sim_allocate(void** out, size_t size, int kind, int device);
 
-/* Enters memory that stays the caller's. 0, or -1 where the host has no room for the entry. */
+/* Adds memory to the list that the caller still owns. Returns 0, or -1 if the host has no memory for the entry. */
 int dlx_sim_adopt(void* memory, size_t size, int kind, int device);
 
-/* Frees a block, or takes adopted memory off the list; NULL is fine. -1 where there is no such block, host memory or not. */
+/* Frees a block, or removes adopted memory from the list. NULL is allowed. Returns 0, or -1 if there is no such block of
+ * host memory (`host`) or device memory. */
 int dlx_sim_release(void* memory, int host);
 
-/* The kind of the block that holds a pointer, and its device where there is one. */
+/* Returns the kind of the block that a pointer is in, and sets `device` if there is one. */
 int dlx_sim_find(const void* pointer, int* device);
 
 /* Bytes of device memory in use. */

@@ -1,4 +1,4 @@
-/* The record of calls, and which devices there are: one copy in the process, used by every simulated library. */
+/* The record of calls, and the devices. A process has one copy, which all simulated libraries of the vendor use. */
 #include "sim.h"
 
 #include <stdatomic.h>
@@ -15,7 +15,7 @@ void dlx_sim_note(const char* name) {
   if (i < CAPACITY) names[i] = name;
 }
 
-/* Read by record.py. The count goes on beyond the capacity, so that a reader notices what was lost. */
+/* For record.py. The count grows beyond the capacity, so that the reader sees that calls were lost. */
 unsigned long DLX_SIM(count)(void) { return count; }
 unsigned long DLX_SIM(capacity)(void) { return CAPACITY; }
 const char* DLX_SIM(name)(unsigned long i) { return i < CAPACITY && i < count ? names[i] : NULL; }

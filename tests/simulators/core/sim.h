@@ -1,5 +1,5 @@
-/* What every simulated library of one vendor shares (sim.c): the record of calls, and the devices. Several vendors may be
- * in one process, so each has these functions under its own name: dlx_sim_note is dlx_sim_cuda_note in the simulated CUDA. */
+/* What all simulated libraries of one vendor share (sim.c): the record of calls, and the devices. A process may have several
+ * vendors, so the names contain the vendor's: dlx_sim_note is dlx_sim_cuda_note in the simulated CUDA. */
 #pragma once
 
 #define DLX_SIM_PASTE(vendor, name) dlx_sim_##vendor##_##name
@@ -11,13 +11,13 @@
 #define dlx_sim_activate DLX_SIM(activate)
 #define dlx_sim_is_active DLX_SIM(is_active)
 
-/* Appends a call to the record. `name` must be a literal: only the pointer is kept. Any thread. */
+/* Adds a call to the record, on any thread. `name` must be a literal, because only the pointer is kept. */
 void dlx_sim_note(const char* name);
 
-/* The number of simulated devices: DLX_SIM_<VENDOR>_DEVICES, read once; 2 without it. */
+/* The number of simulated devices: DLX_SIM_<VENDOR>_DEVICES, which is read once, or 2. */
 int dlx_sim_device_count(void);
 
-/* The driver's "primary context is active", one flag a device. */
+/* For each device, the driver's flag "primary context is active". */
 void dlx_sim_activate(int device);
 int dlx_sim_is_active(int device);
 

@@ -1,4 +1,4 @@
-/* A function without a body of its own: it is recorded, does nothing and returns 0. */
+/* A function without a body: it is recorded, does nothing and returns 0. */
 #pragma once
 #include "sim.h"
 

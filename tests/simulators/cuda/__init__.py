@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from tests.simulators.cuda.generate import build
-from tests.simulators.vendor import default_cache, first, installed
+from tests.simulators.vendor import default_cache, installed, prepend
 
 __all__ = ["build", "environment", "installed_torch"]
 
@@ -24,8 +24,8 @@ def environment(torch_dir: Path | None = None, cache: Path | None = None) -> dic
     """
     torch_dir = torch_dir or installed_torch()
     folder = build(torch_dir, cache or default_cache("cuda"))
-    env = {**os.environ, "LD_LIBRARY_PATH": first([folder], "LD_LIBRARY_PATH", ":", os.environ)}
+    env = {**os.environ, "LD_LIBRARY_PATH": prepend([folder], "LD_LIBRARY_PATH", ":", os.environ)}
     if (torch_dir.parent / "nvidia").is_dir():
         # torch may open NVIDIA's own libraries by path: the ones already in the process, by the same names, go first.
-        env["LD_PRELOAD"] = first(sorted(folder.iterdir()), "LD_PRELOAD", " ", os.environ)
+        env["LD_PRELOAD"] = prepend(sorted(folder.iterdir()), "LD_PRELOAD", " ", os.environ)
     return env

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 from tests.simulators import elf
-from tests.simulators.vendor import Library, Symbols, Vendor, facts, shared_libraries, stem
+from tests.simulators.vendor import Library, Symbols, Vendor, shared_libraries, stem, version_strings
 
 CUDA = Vendor("cuda")
 
-# libc10_cuda looks functions of these two up by name: the names are among its strings.
+# libc10_cuda looks up functions of these two by name; the names are among its strings.
 BY_NAME = {"libcuda.so.1": rb"\0(cu[A-Z][a-z]\w+)(?=\0)", "libnvidia-ml.so.1": rb"\0(nvml[A-Z]\w+)(?=\0)"}
 
 
@@ -21,7 +21,7 @@ def build(torch_dir: Path, out: Path) -> Path:
     Raises ValueError where nothing is to be simulated, RuntimeError where the C compiler fails.
     """
     torch_dir = Path(torch_dir)
-    found = facts(torch_dir)
+    found = version_strings(torch_dir)
     version = found.get("__version__")
     if "cuda" not in found:
         raise ValueError(f"torch {version} in {torch_dir} is not a CUDA build: nothing to simulate")
@@ -36,7 +36,7 @@ def build(torch_dir: Path, out: Path) -> Path:
 
 
 def wanted(files: list[Path]) -> dict[str, Symbols]:
-    """Return what torch's own libraries ask of each NVIDIA library that is not among them."""
+    """Return the symbols that torch's own libraries need of each NVIDIA library that is not among them."""
     here = {path.name for path in files}
     libraries: dict[str, Symbols] = {name: {} for name in BY_NAME}
     for path in files:
@@ -45,7 +45,9 @@ def wanted(files: list[Path]) -> dict[str, Symbols]:
         for name in vendor:
             libraries.setdefault(name, {})
         for symbol, library, node in needs.symbols:
-            if library is None and re.match("cu|nv|nccl", symbol):  # unversioned: its name tells whose it is
+            if library is None and re.match(
+                "cu|nv|nccl", symbol
+            ):  # without a version: the name of the function shows the library
                 owners = [name for name in vendor if symbol.lower().startswith(stem(name).lower())]
                 library = owners[0] if owners else "libcuda.so.1"
             if library in vendor:

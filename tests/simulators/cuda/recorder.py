@@ -1,4 +1,4 @@
-"""In the process under test: which functions of the simulated CUDA were called."""
+"""For the process under test: which functions of the simulated CUDA were called."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tests.simulators.vendor import Library, Vendor, default_cache, first
+from tests.simulators.vendor import Library, Vendor, default_cache, prepend
 
 __all__ = ["build", "environment"]
 
@@ -28,4 +28,4 @@ def build(out: Path, generation: int = 1) -> Path:
 def environment(generation: int = 1) -> dict[str, str]:
     """Return this process's environment, changed so that a child process finds the simulated libc10_hip."""
     folder = build(default_cache("rocm"), generation)
-    return {**os.environ, "LD_LIBRARY_PATH": first([folder], "LD_LIBRARY_PATH", ":", os.environ)}
+    return {**os.environ, "LD_LIBRARY_PATH": prepend([folder], "LD_LIBRARY_PATH", ":", os.environ)}

@@ -1,4 +1,4 @@
-"""In the process under test, once something has loaded libc10_hip: what was called, and which streams are current."""
+"""For the process under test, after libc10_hip is loaded: what was called, and which streams are current."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ calls = _RECORD.calls
 
 
 def set_stream(device: int, stream: int | None) -> None:
-    """Make a pointer of any value the calling thread's current stream on a device; None is the default stream."""
+    """Make any pointer the calling thread's current stream on a device; None is the default stream."""
     count = _RECORD.function("device_count", ctypes.c_int)()
     if not 0 <= device < count:
         raise ValueError(f"there are {count} simulated devices, and no number {device}")

@@ -1,4 +1,4 @@
-/* A function without a body of its own: it is recorded, does nothing and returns 0. An operator is work given to a stream. */
+/* A function without a body: it is recorded, does nothing and returns 0. If it is an operator, it is work for a stream. */
 #pragma once
 #include "acl.h"
 

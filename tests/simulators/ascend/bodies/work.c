@@ -1,4 +1,4 @@
-/* Work given to a stream: done at once, unless the test holds it or has it refused. */
+/* Work given to a stream. It is done at once, unless a test holds it or lets it fail. */
 #include "acl.h"
 
 #include <pthread.h>
@@ -60,7 +60,7 @@ int dlx_sim_work(const char* name) {
   return failing ? INTERNAL_ERROR : SUCCESS;
 }
 
-/* aclnnAdd launches, aclnnAddGetWorkspaceSize prepares: torch_npu calls the second on the thread that wants the addition. */
+/* aclnnAdd is work; aclnnAddGetWorkspaceSize only prepares it, and torch_npu calls that on the thread of the operator. */
 int dlx_sim_stub(const char* name) {
   if (!strncmp(name, "aclopCompileAndExecute", 22) || (!strncmp(name, "aclnn", 5) && !strstr(name, "WorkspaceSize")))
     return dlx_sim_work(name);

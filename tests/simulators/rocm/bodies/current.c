@@ -1,4 +1,4 @@
-/* The current streams behind current.h, one a thread and device. */
+/* The current streams of current.h: each thread has one on each device. */
 #include "current.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* libascendcl, the process and its devices. What has no body in this folder is a stub that returns 0 (ACL_SUCCESS). */
+/* libascendcl, the process and its devices. A function without a body in this folder is a stub that returns 0 (ACL_SUCCESS). */
 #include "acl.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct package_version { /* the leading part of aclCANNPackageVersion */
   char version[128], major[64], minor[64], release[64], patch[64];
 };
 
-/* What torch_npu asks instead up to 2.8. */
+/* torch_npu up to 2.8 calls this instead. */
 int aclsysGetCANNVersion(int package, struct package_version* out) {
   NOTE();
   (void)package;
@@ -38,7 +38,7 @@ const char* aclGetRecentErrMsg(void) {
   return "simulated CANN error";
 }
 
-/* Options of the operator compiler: torch_npu sizes its buffer by the first and fills it by the second. */
+/* Options of the operator compiler. torch_npu gets the size of its buffer from the first, and its content from the second. */
 size_t aclGetCompileoptSize(int option) {
   NOTE();
   (void)option;

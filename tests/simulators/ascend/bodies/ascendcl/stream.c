@@ -1,4 +1,4 @@
-/* libascendcl, streams and events. What was accepted is done, so there is never anything to wait for. */
+/* libascendcl, streams and events. Work is finished when it is accepted, so nothing ever has to wait. */
 #include "acl.h"
 
 #include <stdlib.h>

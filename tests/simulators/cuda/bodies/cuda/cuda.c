@@ -1,4 +1,4 @@
-/* The driver, libcuda: the few functions that must answer something. Every other one is a stub that returns 0. */
+/* The driver, libcuda: the few functions that must return something. All others are stubs that return 0. */
 #include "sim.h"
 
 #include <stddef.h>
@@ -28,7 +28,7 @@ int cuDeviceGet(int* device, int ordinal) {
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
   NOTE();
   (void)attribute, (void)device;
-  *value = 0; /* "not supported", for the features that are asked for here */
+  *value = 0; /* "not supported", which is right for the features that torch asks for */
   return SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-/* libcudart, errors and devices. What has no body in this folder is a stub that returns 0 (cudaSuccess). */
+/* libcudart, errors and devices. A function without a body in this folder is a stub that returns 0 (cudaSuccess). */
 #include "cudart.h"
 #include "memory.h"
 
@@ -61,7 +61,7 @@ int cudaDriverGetVersion(int* version) {
   return SUCCESS;
 }
 
-/* torch reaches the driver through the runtime, without linking to it. */
+/* torch does not link to the driver: it gets the driver's functions from the runtime. */
 static void* driver;
 __attribute__((constructor)) static void open_driver(void) { driver = dlopen("libcuda.so.1", RTLD_NOW); }
 
@@ -137,7 +137,7 @@ static int properties(char* prop, size_t size, int device) {
   return SUCCESS;
 }
 
-/* The size that is zeroed is the size of the caller's struct: one name served several layouts. */
+/* Each zeroes as many bytes as its callers' struct has: the same name has stood for several layouts. */
 #if DLX_SIM_CUDA_VERSION >= 13000
 int cudaGetDeviceProperties(void* prop, int device) {
   NOTE();

@@ -1,5 +1,5 @@
-/* libcudart, streams, events and what is asked before a launch. Copies are done at once and kernels do nothing, so there is
- * never anything to wait for. */
+/* libcudart, streams, events and the functions that are called before a launch. Copies are done at once and kernels do
+ * nothing, so nothing ever has to wait. */
 #include "cudart.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ int cudaStreamIsCapturing(void* stream, int* status) {
   return SUCCESS;
 }
 
-/* The three generations differ in what follows `id`, which is left alone when nothing is captured. */
+/* The three generations differ in the parameters after `id`, which stay unchanged if nothing is captured. */
 static int capture_info(int* status, unsigned long long* id) {
   *status = 0;
   if (id) *id = 0;
@@ -127,7 +127,7 @@ int cudaEventElapsedTime(float* milliseconds, void* start, void* end) {
   return SUCCESS;
 }
 
-/* ---- kernels: launches are stubs; these are asked before a launch ---- */
+/* ---- kernels: launches are stubs; these functions are called before a launch ---- */
 
 struct function_attributes { /* the leading part of cudaFuncAttributes */
   size_t shared_size, const_size, local_size;

@@ -1,4 +1,4 @@
-/* libnvidia-ml: torch counts devices with it where it is there, so it has to agree on a machine with a real driver. */
+/* libnvidia-ml: torch counts devices with it if it is installed. A machine's real one would count other devices. */
 #include "sim.h"
 
 int nvmlInit(void) {
@@ -6,7 +6,7 @@ int nvmlInit(void) {
   return 0;
 }
 
-/* What c10 calls for the text of an out-of-memory error. */
+/* c10 calls this for the text of an out-of-memory error. */
 int nvmlDeviceGetComputeRunningProcesses(void* device, unsigned* count, void* processes) {
   NOTE();
   (void)device, (void)processes;

@@ -1,5 +1,5 @@
-/* libc10_hip: the three functions that a library needs to know the current stream, under the names of one generation of
- * PyTorch's hipify: c10::hip in the first, c10::cuda in the second. */
+/* libc10_hip: the three functions that a library needs to know the current stream. Their names are those of one generation
+ * of PyTorch's hipify: c10::hip in the first, c10::cuda in the second. */
 #include "current.h"
 
 #include <stdint.h>

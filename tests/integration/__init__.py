@@ -1,1 +1,1 @@
-"""Tests on the torch, torch extensions and tvm-ffi of this interpreter."""
+"""Tests with the torch, the torch extensions and the tvm-ffi of this interpreter."""

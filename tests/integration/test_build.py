@@ -1,7 +1,7 @@
-"""`dlx-torch build` for real: a library for the torch at hand, compiled into a fresh folder, loaded by a fresh process.
+"""`dlx-torch build` compiles a library for the torch here, and a new process loads it.
 
-Takes cmake, ninja and a C++ compiler, and CUDA's headers where torch is built for CUDA: from $CUDA_HOME, from NVIDIA's
-packages beside torch, or from an SDK that ./dev has fetched.
+This needs cmake, ninja and a C++ compiler and, if torch is built for CUDA, the headers of CUDA: from $CUDA_HOME, from
+NVIDIA's packages beside torch, or from an SDK that ./dev has fetched.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tests.support.process.finished import Finished
 from tools.settings import dev_dir
 
 FACTS = _facts.read(torch)
-BUILD = FACTS.backend  # what this torch is built for
+BACKEND = FACTS.backend  # that this torch is built for
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """The package without any library, with sources of its own, so that a checkout may change meanwhile."""
+    """The package without libraries and with a copy of the sources, so that a checkout may change during the test."""
     made = Site(tmp_path / "site")
     sources = made.package / "_src"
     if not sources.exists():  # the package under test runs from a checkout
@@ -43,7 +43,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 
 
 def cuda_headers() -> dict[str, str]:
-    """The setting that leads to an SDK's CUDA headers, newest first, where nothing else does."""
+    """The setting that makes the build find the newest SDK's CUDA headers, if it would find no others."""
     found = sorted(dev_dir().glob("sdk/*/cuda/include/cuda_runtime_api.h"))
     if "CUDA_HOME" in os.environ or not found:
         return {}
@@ -51,12 +51,12 @@ def cuda_headers() -> dict[str, str]:
 
 
 def build(site: Site, *arguments: str, **env: str | None) -> Finished:
-    # ./dev names the folder of its own cmake and ninja, which the environment under test need not have.
+    # ./dev sets this to the folder of its own cmake and ninja, which the environment under test may not have.
     path = os.pathsep.join(filter(None, [os.environ.get("PATH"), os.environ.get("DLX_TEST_BUILD_TOOLS")]))
     return site.cli("build", *arguments, PATH=path, **cuda_headers(), **env)
 
 
-def built(finished: Finished) -> Path:
+def printed_path(finished: Finished) -> Path:
     assert finished.status == 0, str(finished)
     return Path(finished.stdout.strip())
 
@@ -71,25 +71,25 @@ def variant(backend: str) -> str:
 
 
 def test_into_the_cache_where_it_is_found(site: Site, tmp_path: Path) -> None:
-    """The default: the backend that torch is built for. What lies there under its name, cut short, is replaced."""
+    """By default for the backend that torch is built for. A truncated file with the same name is replaced."""
     cache = {"DLX_TORCH_CACHE_DIR": str(tmp_path / "cache"), "DLX_TORCH_PREFER": "dlx"}  # torch 2.10 has its own table
-    expected = tmp_path / "cache" / _cache.file_name(FACTS, BUILD)
+    expected = tmp_path / "cache" / _cache.file_name(FACTS, BACKEND)
     expected.parent.mkdir()
     expected.write_bytes(b"\x7fELF, and no more")
     finished = build(site, **cache)
-    assert built(finished) == expected
+    assert printed_path(finished) == expected
     assert "is truncated" in finished.stderr
     assert "the next `import torch` uses it" in finished.stderr
     assert os.listdir(expected.parent) == [expected.name]
-    assert attached(site, cache) == ["dlx", variant(BUILD), str(expected), ""]
+    assert attached(site, cache) == ["dlx", variant(BACKEND), str(expected), ""]
 
 
-def test_for_torch_npu_under_a_name_of_ones_own(site: Site, tmp_path: Path) -> None:
-    if FACTS.torch_npu is None:  # nothing of it is compiled or loaded: it only has to be installed
+def test_for_torch_npu_with_a_chosen_name(site: Site, tmp_path: Path) -> None:
+    if FACTS.torch_npu is None:  # it only has to be installed: nothing of it is compiled or loaded
         (site.folder / "torch_npu").mkdir()
         (site.folder / "torch_npu" / "__init__.py").write_text("raise ImportError('libhccl.so is missing')\n")
     finished = build(site, "--build-with-torch-npu", "--output-dir", str(tmp_path / "out"), "--libname", "libmine.so")
-    library = built(finished)
+    library = printed_path(finished)
     assert library == tmp_path / "out" / "libmine.so"
     assert os.listdir(library.parent) == [library.name]
     assert f"DLX_TORCH_LIBRARY={library}" in finished.stderr
@@ -101,29 +101,29 @@ def test_for_torch_npu_under_a_name_of_ones_own(site: Site, tmp_path: Path) -> N
     ]
 
 
-@pytest.mark.parametrize("backend", cases(["cuda", "rocm"], {BUILD: (True, "torch is built for it")}))
+@pytest.mark.parametrize("backend", cases(["cuda", "rocm"], {BACKEND: (True, f"torch is built for {BACKEND}")}))
 def test_for_what_torch_is_not_built_for(backend: str, site: Site, tmp_path: Path) -> None:
     finished = build(site, f"--build-with-{backend}", "--output-dir", str(tmp_path / "out"))
     assert finished.status == 1
     assert finished.stdout == ""
     assert finished.stderr.splitlines() == [
         f"dlx-torch: a {backend} library needs a torch built for {backend}, and torch {torch.__version__} is built for"
-        f" {BUILD}: install such a torch first"
+        f" {BACKEND}: install such a torch first"
     ]
     assert not (tmp_path / "out").exists()
 
 
-UNWILLING = """#!/bin/sh
-case "$*" in *allocate.cc*) echo "allocate.cc: no, I will not" >&2; exit 1;; esac
+FAILING_COMPILER = """#!/bin/sh
+case "$*" in *allocate.cc*) echo "allocate.cc: error: refused" >&2; exit 1;; esac
 exec {real} "$@"
 """
 
 
 def test_a_compiler_that_fails_is_quoted(site: Site, tmp_path: Path) -> None:
     compiler = tmp_path / "compiler"
-    compiler.write_text(UNWILLING.format(real=os.environ.get("CXX", "c++")))
+    compiler.write_text(FAILING_COMPILER.format(real=os.environ.get("CXX", "c++")))
     compiler.chmod(0o755)
     finished = build(site, "--output-dir", str(tmp_path / "out"), CXX=str(compiler))
     assert finished.status == 1
-    assert "allocate.cc: no, I will not" in finished.stderr
+    assert "allocate.cc: error: refused" in finished.stderr
     assert os.listdir(tmp_path / "out") == []

@@ -1,4 +1,4 @@
-"""torch's own world still works with the table attached: compiling, copying, pickling, forking, overriding, looking."""
+"""With the table attached, torch still works: compiling, copying, pickling, other processes, overrides, inspection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import torch.overrides
 from tests.snippets import torch_world
 from tests.support.left_out import cases, left_out_if
 from tests.support.process import spawn
-from tests.support.table import load
+from tests.support.table import table_under_test
 from tests.support.tensors import Plain
 
 ATTRIBUTES = ("__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__")
@@ -28,7 +28,7 @@ def test_there_is_a_table() -> None:
     assert hasattr(torch.Tensor, ATTRIBUTES[0])
 
 
-# One compiler at a time, no headers compiled beforehand, no trial of vector units: one function is enough.
+# Only what one function needs: one compiler at a time, no precompiled headers, no test of the vector units.
 COMPILE_ENVIRONMENT = {
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
     "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
@@ -52,14 +52,14 @@ TENSORS: dict[str, Any] = {
 @pytest.mark.parametrize("kind", TENSORS)
 def test_copies_and_pickles(kind: str) -> None:
     tensor = TENSORS[kind]()
-    load_whole = io.BytesIO()
-    torch.save(tensor, load_whole)
-    load_whole.seek(0)
+    saved = io.BytesIO()
+    torch.save(tensor, saved)
+    saved.seek(0)
     for again in (
         copy.copy(tensor),
         copy.deepcopy(tensor),
         pickle.loads(pickle.dumps(tensor)),
-        torch.load(load_whole, weights_only=True),
+        torch.load(saved, weights_only=True),
     ):
         assert type(again) is type(tensor)
         assert again.requires_grad == tensor.requires_grad
@@ -110,7 +110,7 @@ def test_torch_function_still_works() -> None:
     assert "add" in calls or "__add__" in calls
 
 
-def test_the_class_can_be_looked_through() -> None:
+def test_the_class_can_be_inspected() -> None:
     names = dir(torch.Tensor)
     assert ATTRIBUTES[0] in names
     assert "add" in names
@@ -138,12 +138,12 @@ def test_numpy_still_works() -> None:
     assert numpy.from_dlpack(tensor).sum() == array.sum()
 
 
-@left_out_if(PROVIDER != "dlx", f"the table in use is not ours: {PROVIDER}")
+@left_out_if(PROVIDER != "dlx", f"the table in use is not ours but {PROVIDER}")
 def test_numpys_memory_goes_through_the_table() -> None:
     import numpy
 
     array = numpy.arange(6, dtype=numpy.float32)
-    raw = load().dltensor(torch.from_numpy(array)[2:])
+    raw = table_under_test().dltensor(torch.from_numpy(array)[2:])
     assert raw.data == array.ctypes.data + 8
 
 

@@ -1,4 +1,4 @@
-"""Real tvm-ffi, whichever release is here: tensors go in and come back as torch's, its environment is torch's."""
+"""The installed tvm-ffi: it takes torch's tensors and returns torch's tensors, and its environment is torch's."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from tests.support.devices import current_device_stays, devices
 from tests.support.left_out import left_out_if
 from tests.support.structs import DLPackExchangeAPI
 from tests.support.table import PREFIX, capsule_address
-from tests.support.tensors import DESCRIBABLE, DTYPES, quiet, use_count
+from tests.support.tensors import DESCRIBABLE, DTYPES, use_count, without_warnings
 from tests.support.this_torch import BUILT_FOR_CUDA
 
-# Before tvm-ffi: it asks torch.Tensor for a table when it is imported, and builds one where there is none.
+# Before tvm-ffi is imported: it looks for a table on torch.Tensor then, and compiles one if there is none.
 PROVIDER = dlx_torch_ext.attach().provider
 
 TVM_FFI = tuple(int(part) for part in itertools.takewhile(str.isdigit, version("apache-tvm-ffi").split(".")))
-TENSORS_COME_OUT_OF_ARRAYS = (0, 1, 11)  # earlier releases hand out their own tensors there
+ARRAYS_RETURN_TORCHS_TENSORS = (0, 1, 11)  # since this release; before, they return tensors of tvm-ffi
 
 pytestmark = pytest.mark.isolated
 on_a_cuda_build = left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")
 
 
 def ffi() -> Any:
-    """tvm-ffi, in the test's own process: its import asks torch for devices, after which a fork has none."""
+    """tvm-ffi, imported in the fork of the test: its import asks torch for devices, and later forks could use none."""
     import tvm_ffi
 
     return tvm_ffi
@@ -49,13 +49,13 @@ def test_from_dlpack_shares_the_memory() -> None:
     assert back.tolist() == tensor.tolist()
 
 
-# An uninitialised parameter has no shape to ask for, and copy-on-write memory moves when it is looked at.
+# An uninitialised parameter has no shape, and copy-on-write memory moves when it is read.
 ECHOED = [kind for kind in DESCRIBABLE if kind not in ("uninitialized_parameter", "copy_on_write")]
 
 
 def test_echo_gives_back_the_same_memory() -> None:
     for kind in ECHOED:
-        tensor = quiet(DESCRIBABLE[kind])
+        tensor = without_warnings(DESCRIBABLE[kind])
         back = echo(tensor)
         assert type(back) is torch.Tensor, kind
         assert back.data_ptr() == tensor.data_ptr(), kind
@@ -100,7 +100,7 @@ def test_containers_keep_their_tensors(name: str) -> None:
     for leaf in found:
         tensor = leaf if isinstance(leaf, torch.Tensor) else torch.from_dlpack(leaf)
         assert torch.equal(tensor, expected[tensor.data_ptr()])
-    if "dict" not in name and name != "mixed" and TVM_FFI >= TENSORS_COME_OUT_OF_ARRAYS:
+    if "dict" not in name and name != "mixed" and TVM_FFI >= ARRAYS_RETURN_TORCHS_TENSORS:
         assert {type(leaf) for leaf in found} == {torch.Tensor}
     del found, leaf, tensor
     gc.collect()
@@ -120,7 +120,7 @@ def test_the_environments_allocator_is_the_tables() -> None:
 
 def test_the_environment_allocates_every_dtype() -> None:
     for name in DTYPES:
-        like = quiet(torch.zeros(16 * 4, dtype=torch.uint8).view, getattr(torch, name)).reshape(2, -1)
+        like = without_warnings(torch.zeros(16 * 4, dtype=torch.uint8).view, getattr(torch, name)).reshape(2, -1)
         made = consumer()["allocate_like"](like)
         assert type(made) is torch.Tensor, name
         assert (made.dtype, made.shape, made.device) == (like.dtype, like.shape, like.device), name
@@ -133,8 +133,8 @@ def test_the_hosts_stream_is_null() -> None:
     assert consumer()["stream_for"](torch.ones(1)) == 0
 
 
-@left_out_if(PROVIDER != "dlx", f"the table in use is not ours: {PROVIDER}")
-def test_a_refusal_arrives_in_our_words() -> None:
+@left_out_if(PROVIDER != "dlx", f"the table in use is not ours but {PROVIDER}")
+def test_a_refusal_has_our_text() -> None:
     with pytest.raises(BufferError) as caught:
         echo(torch.ones(2, dtype=torch.complex64).conj())
     assert str(caught.value).strip().splitlines()[-1].startswith(PREFIX)
@@ -142,16 +142,16 @@ def test_a_refusal_arrives_in_our_words() -> None:
 
 @on_a_cuda_build
 def test_the_environments_stream_is_the_current_one_of_the_device() -> None:
-    ask = consumer()["stream_for"]
+    stream_for = consumer()["stream_for"]
     tensors = {device: torch.empty(4, device=f"cuda:{device}") for device in devices()}
     for inside in devices():
         stream = torch.cuda.Stream(device=inside)
         with torch.cuda.stream(stream):
-            assert ask(tensors[inside]) == stream.cuda_stream
+            assert stream_for(tensors[inside]) == stream.cuda_stream
             for device, tensor in tensors.items():
                 with current_device_stays():
-                    assert ask(tensor) == torch.cuda.current_stream(device).cuda_stream
-        assert ask(tensors[inside]) == torch.cuda.current_stream(inside).cuda_stream != stream.cuda_stream
+                    assert stream_for(tensor) == torch.cuda.current_stream(device).cuda_stream
+        assert stream_for(tensors[inside]) == torch.cuda.current_stream(inside).cuda_stream != stream.cuda_stream
 
 
 @on_a_cuda_build

@@ -7,11 +7,11 @@ from typing import Any
 import torch
 
 from tests.support.probe import probe
-from tests.support.table import load
+from tests.support.table import table_under_test
 
 
 def delete_at_exit(tensor: Any) -> None:
-    assert probe().probe_delete_at_exit(load().export(tensor).release()) == 0
+    assert probe().probe_delete_at_exit(table_under_test().export(tensor).release()) == 0
 
 
 def leave_memory_of_torch() -> bool:
@@ -21,7 +21,7 @@ def leave_memory_of_torch() -> bool:
     delete_at_exit(torch.ones(1, 1, 1, 1, 1, 2))
     delete_at_exit(torch.nn.Parameter(torch.ones(3)))
     delete_at_exit(torch.nn.Parameter(torch.ones(3)) * 2)
-    delete_at_exit(load().to_torch(load().export(living).release()))
+    delete_at_exit(table_under_test().to_torch(table_under_test().export(living).release()))
     return True
 
 

@@ -14,7 +14,7 @@ import torch
 from tests.simulators.ascend import recorder
 from tests.snippets.simulated_ascend import idle_tensor
 from tests.support.consumer import consumer
-from tests.support.foreign_tensors import Foreign, prototype
+from tests.support.foreign_tensors import ForeignTensor, prototype
 from tests.support.structs import CPU, EXT_DEV, DLPackExchangeAPI
 from tests.support.table import AllocatorError, Table, capsule_address
 
@@ -154,7 +154,7 @@ def round_trip() -> dict[str, Any]:
 def import_memory_of_another_library() -> dict[str, Any]:
     table = attached_table()
     x = torch.empty(64, device="npu:1")
-    foreign = Foreign((2, 3), (3, 1), device=(EXT_DEV, 1), data=x.data_ptr(), byte_offset=8)
+    foreign = ForeignTensor((2, 3), (3, 1), device=(EXT_DEV, 1), data=x.data_ptr(), byte_offset=8)
     back = table.to_torch(foreign.address)
     view = back[1:]
     seen = {
@@ -174,7 +174,7 @@ def import_memory_of_another_library() -> dict[str, Any]:
 def import_refused(described: dict[str, Any]) -> list[Any]:
     """Kind and text of the error, and how often the deleter ran. `described` changes a tensor that is all right."""
     table = attached_table()
-    foreign = Foreign(**{"shape": (2, 3), "device": (EXT_DEV, 1), **described})
+    foreign = ForeignTensor(**{"shape": (2, 3), "device": (EXT_DEV, 1), **described})
     return [*error_of(lambda: table.to_torch(foreign.address)), foreign.deleted]
 
 

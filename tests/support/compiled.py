@@ -1,4 +1,4 @@
-"""Compiles a C or C++ file of the tests into a library, once for each state of the file and of the command."""
+"""Compiles C or C++ files of the tests into libraries, each once until the file or the command changes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def scratch() -> Path:
 
 
 def library(source: Path, *flags: str, compiler: Sequence[str] = ()) -> Path:
-    """The path of the shared library. $CC and $CXX name the compilers where none is given."""
-    named = os.environ.get("CC", "cc") if source.suffix == ".c" else os.environ.get("CXX", "c++")
-    command = [*(compiler or shlex.split(named)), "-shared", "-fPIC", "-O1"]
+    """The path of the shared library. Without `compiler`, $CC or $CXX names it."""
+    default = os.environ.get("CC", "cc") if source.suffix == ".c" else os.environ.get("CXX", "c++")
+    command = [*(compiler or shlex.split(default)), "-shared", "-fPIC", "-O1"]
     if sys.platform == "darwin" and not compiler:
         command += ["-undefined", "dynamic_lookup"]
     key = hashlib.sha256("\n".join([*command, *flags]).encode() + source.read_bytes()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The functions of env_consumer.cc, compiled against the tvm-ffi here: what a kernel library would ask."""
+"""The functions of env_consumer.cc, compiled for the tvm-ffi here. They ask it what a library of kernels asks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.compiled import library
 
 @functools.cache
 def consumer() -> Any:
-    """The loaded module; `consumer()["stream_for"](tensor)` and so on."""
+    """The loaded module: call `consumer()["stream_for"](tensor)` and so on."""
     import tvm_ffi
     from tvm_ffi import libinfo
 

@@ -1,4 +1,4 @@
-"""The CUDA devices of a test, real or simulated, and a watch over what a call does to them."""
+"""The CUDA devices of a test, real or simulated, and checks that a call leaves them alone."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.simulators.cuda import recorder
 
 
 def devices() -> list[int]:
-    """Two indices where there are two. Asked in the test's own process: asking initialises CUDA."""
+    """The indices of the first two devices. Only for isolated tests, because the question initialises CUDA."""
     return list(range(min(2, torch.cuda.device_count())))
 
 
-def outside() -> list[int]:
-    """Indices of no device, about the edges of the number types that carry them."""
+def indices_of_no_device() -> list[int]:
+    """Indices that no device has, near the limits of the integer types that carry an index."""
     count = int(torch.cuda.device_count())
     return [-1, -128, -(2**31), count, 127, 128, 256, 1000, 2**31 - 1]
 
@@ -33,7 +33,7 @@ def current_device_stays() -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_device_call() -> Iterator[None]:
-    """On simulated devices only: real ones keep no record."""
+    """Only for simulated devices: real ones keep no record of calls."""
     recorder.reset()
     yield
     calls: Any = recorder.calls()

@@ -1,4 +1,4 @@
-// A consumer on tvm-ffi: what a kernel library asks of its environment for the tensors it is given.
+// A consumer that uses tvm-ffi. It asks the environment what a library of kernels asks for the tensors of a call.
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/function.h>

@@ -1,4 +1,4 @@
-"""Tensors of another library: memory, a DLManagedTensorVersioned around it, and a count of deleter runs; prototypes."""
+"""Managed tensors of another library: memory, the structure around it, a count of deleter runs. Also prototypes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.support.structs import CPU, DELETER, DLManagedTensorVersioned, DLTens
 
 FLOAT32 = (2, 32, 1)
 
-# What C may still call or read stays alive to the end of the process.
+# Never freed: C code may call or read it until the process ends.
 _kept: list[Any] = []
 
 
-def int64s(values: Sequence[int] | None) -> Any:
-    """A pointer to a C array for `shape` or `strides`; NULL for None."""
+def c_array(values: Sequence[int] | None) -> Any:
+    """A pointer to a C array of int64, for `shape` or `strides`; NULL for None."""
     if values is None:
         return None
     array = (ctypes.c_int64 * max(1, len(values)))(*values)
@@ -31,9 +31,9 @@ def describe(
     device: tuple[int, int],
     ndim: int | None,
 ) -> None:
-    """Fills everything but the memory. `ndim` is the length of `shape` unless a test wants it to lie."""
+    """Fills all fields but those of the memory. `ndim` is the length of `shape`, unless a test wants a wrong one."""
     out.ndim = len(shape or ()) if ndim is None else ndim
-    out.shape, out.strides = int64s(shape), int64s(strides)
+    out.shape, out.strides = c_array(shape), c_array(strides)
     out.dtype.code, out.dtype.bits, out.dtype.lanes = dtype
     out.device.device_type, out.device.device_id = device
 
@@ -45,14 +45,14 @@ def prototype(
     device: tuple[int, int] = (CPU, 0),
     ndim: int | None = None,
 ) -> DLTensor:
-    """What an allocator is asked for. It has no memory."""
+    """Describes the tensor that an allocator is asked for. It has no memory."""
     out = DLTensor()
     describe(out, shape, strides, dtype, device, ndim)
     return out
 
 
-class Foreign:
-    """`data` defaults to the address of 64 floats 0, 1, 2, ...; `deleted` counts the deleter's runs."""
+class ForeignTensor:
+    """A managed tensor. By default `data` is the address of the floats 0 to 63. `deleted` counts the deleter's runs."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""torch's modes, as context managers that answer a list of what they saw."""
+"""torch's modes as context managers, which return a list: what the mode has seen so far."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 
 @contextlib.contextmanager
-def _within(mode: Any) -> Iterator[list[str]]:
+def _mode(mode: Any) -> Iterator[list[str]]:
     with mode:
         yield []
 
@@ -18,11 +18,11 @@ def _within(mode: Any) -> Iterator[list[str]]:
 def _fake() -> Any:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    return _within(FakeTensorMode())
+    return _mode(FakeTensorMode())
 
 
 def _recording(base: Any, method: str) -> Any:
-    """A mode that writes down every operation and lets it through."""
+    """A mode that records every operation and then runs it."""
     seen: list[str] = []
 
     def record(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -30,11 +30,11 @@ def _recording(base: Any, method: str) -> Any:
         return func(*args, **(kwargs or {}))
 
     @contextlib.contextmanager
-    def run() -> Iterator[list[str]]:
+    def recording() -> Iterator[list[str]]:
         with type("Recording", (base,), {method: record})():
             yield seen
 
-    return run()
+    return recording()
 
 
 def _dispatch() -> Any:
@@ -68,10 +68,10 @@ def _deterministic() -> Iterator[list[str]]:
 
 
 MODES: dict[str, Callable[[], Any]] = {
-    "inference_mode": lambda: _within(torch.inference_mode()),
-    "no_grad": lambda: _within(torch.no_grad()),
+    "inference_mode": lambda: _mode(torch.inference_mode()),
+    "no_grad": lambda: _mode(torch.no_grad()),
     "fake": _fake,
-    "meta_device": lambda: _within(torch.device("meta")),
+    "meta_device": lambda: _mode(torch.device("meta")),
     "default_device": _default_device,
     "deterministic": _deterministic,
     "dispatch": _dispatch,

@@ -1,9 +1,9 @@
-/* Calls a function of the exchange table the way C code does, and tells its return code apart from the exception it set. */
+/* Calls functions of an exchange table as C code does. The return code comes back apart from the exception that was set. */
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The few CPython functions used, declared here so that no Python headers are needed. */
+/* The CPython functions used here. They are declared because the tests must compile without Python's headers. */
 extern void PyErr_SetString(void* type, const char* text);
 extern void* PyErr_Occurred(void);
 extern void PyErr_Clear(void);
@@ -14,30 +14,30 @@ typedef int (*stream_fn)(int32_t, int32_t, void**);
 typedef void (*set_error_fn)(void*, const char*, const char*);
 typedef int (*allocate_fn)(void*, void**, void*, set_error_fn);
 
-/* The stable start of DLManagedTensorVersioned. */
+/* The first fields of DLManagedTensorVersioned, which no version changes. */
 typedef struct managed {
   uint32_t major, minor;
   void* context;
   void (*deleter)(struct managed*);
 } managed;
 
-static void pend(int pending) {
+static void set_pending(int pending) {
   if (pending) PyErr_SetString(PyExc_KeyError, "pending before the call");
 }
 
-/* The exception, if any, stays set: ctypes raises it when this function returns. */
+/* If an exception is set, it stays: ctypes raises it when this function returns. */
 void probe_two(two_fn fn, void* a, void* b, int pending, int* rc) {
-  pend(pending);
+  set_pending(pending);
   *rc = fn(a, b);
 }
 
 void probe_stream(stream_fn fn, int32_t type, int32_t index, void** out, int pending, int* rc) {
-  pend(pending);
+  set_pending(pending);
   *rc = fn(type, index, out);
 }
 
 void probe_allocate(allocate_fn fn, void* prototype, void** out, int* rc) {
-  pend(1);
+  set_pending(1);
   *rc = fn(prototype, out, NULL, NULL);
 }
 
@@ -45,7 +45,7 @@ void probe_delete(managed* tensor) {
   if (tensor->deleter) tensor->deleter(tensor);
 }
 
-/* Many calls in a row; answers how many of them failed. What succeeded is deleted, exceptions are dropped. */
+/* Each makes many calls and returns how many of them failed. Results are deleted and exceptions cleared. */
 int probe_repeat_dltensor(two_fn fn, void* object, void* out, int times) {
   int failed = 0;
   for (int i = 0; i < times; ++i) {
@@ -127,15 +127,15 @@ int probe_repeat_stream(stream_fn fn, int32_t type, int32_t index, int times) {
   return failed;
 }
 
-/* On a thread that Python has never seen: no thread state, no GIL. */
-static void* delete_there(void* tensor) {
+/* On a thread that Python does not know: it has no thread state and no GIL. */
+static void* delete_on_thread(void* tensor) {
   probe_delete((managed*)tensor);
   return NULL;
 }
 
 int probe_delete_on_new_thread(managed* tensor) {
   pthread_t thread;
-  if (pthread_create(&thread, NULL, delete_there, tensor) != 0) return -1;
+  if (pthread_create(&thread, NULL, delete_on_thread, tensor) != 0) return -1;
   return pthread_join(thread, NULL);
 }
 
@@ -146,7 +146,7 @@ typedef struct {
   int rc;
 } allocation;
 
-static void* allocate_there(void* argument) {
+static void* allocate_on_thread(void* argument) {
   allocation* job = (allocation*)argument;
   job->rc = job->fn(job->prototype, job->out, NULL, NULL);
   return NULL;
@@ -155,12 +155,12 @@ static void* allocate_there(void* argument) {
 int probe_allocate_on_new_thread(allocate_fn fn, void* prototype, void** out) {
   allocation job = {fn, prototype, out, -2};
   pthread_t thread;
-  if (pthread_create(&thread, NULL, allocate_there, &job) != 0) return -2;
+  if (pthread_create(&thread, NULL, allocate_on_thread, &job) != 0) return -2;
   pthread_join(thread, NULL);
   return job.rc;
 }
 
-/* Deleted when the process unloads this library: after the interpreter is gone. */
+/* Tensors to delete when the process unloads this library, after the interpreter has ended. */
 static managed* kept[16];
 static int kept_count = 0;
 

@@ -1,4 +1,4 @@
-"""Binds the functions of probe.c, which call the exchange table as C code does."""
+"""The functions of probe.c for Python. They call the exchange table as C code does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def build() -> Path:
 
 @functools.cache
 def probe() -> ctypes.PyDLL:
-    """The helper library. PyDLL: its functions keep the GIL and raise the exception they find set on return."""
+    """The library. With PyDLL its functions keep the GIL, and an exception that is set when they return is raised."""
     bound = ctypes.PyDLL(str(build()))
     pointer, number = ctypes.c_void_p, ctypes.c_int32
     signatures = {
@@ -41,7 +41,7 @@ def probe() -> ctypes.PyDLL:
 
 @functools.cache
 def probe_without_gil() -> ctypes.CDLL:
-    """The same library, for the functions that must not hold the GIL while they wait for a thread."""
+    """The same library, for functions that wait for a thread, which they must do without the GIL."""
     bound = ctypes.CDLL(str(build()))
     bound.probe_delete_on_new_thread.argtypes = [ctypes.c_void_p]
     bound.probe_allocate_on_new_thread.argtypes = [ctypes.c_void_p] * 3

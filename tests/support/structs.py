@@ -42,7 +42,7 @@ class DLManagedTensorVersioned(ctypes.Structure):
     pass
 
 
-# The deleter is kept as an address: a field of function type would be turned into a Python object at every look.
+# The deleter is an address here: ctypes would make a Python object of a field with a function type at each access.
 DLManagedTensorVersioned._fields_ = [
     ("version", DLPackVersion),
     ("manager_ctx", ctypes.c_void_p),
@@ -64,7 +64,7 @@ class DLPackExchangeAPI(ctypes.Structure):
     ]
 
 
-# CFUNCTYPE lets go of the GIL around the call, which is how a deleter or an allocator may be called.
+# CFUNCTYPE releases the GIL around the call: a deleter or an allocator may be called without it.
 DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 SET_ERROR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
 ALLOCATOR = ctypes.CFUNCTYPE(
@@ -72,6 +72,6 @@ ALLOCATOR = ctypes.CFUNCTYPE(
 )
 
 
-def dims(pointer: Any, ndim: int) -> tuple[int, ...] | None:
+def read_int64s(pointer: Any, ndim: int) -> tuple[int, ...] | None:
     """The numbers of a `shape` or `strides` field; None for a NULL pointer."""
     return tuple(pointer[:ndim]) if pointer else None

@@ -1,4 +1,4 @@
-"""torch's tensors by kind: each dtype with DLPack's name for it, what can be described, and what cannot."""
+"""Tensors of torch by kind: each dtype with its DLPack name, tensors that DLPack can describe, and others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import torch
 
-# code, bits, lanes, as dlpack.h names them.
+# The code, bits and lanes of dlpack.h.
 DLPACK_NAMES: dict[str, tuple[int, int, int]] = {
     "bool": (6, 8, 1),
     "uint8": (1, 8, 1),
@@ -40,22 +40,22 @@ def _dtype_name(dtype: object) -> str:
     return str(dtype).rpartition(".")[2]
 
 
-# Everything else torch calls a dtype: sub-byte shells, bits, quantised, complex bfloat16.
+# All other dtypes of torch, which DLPack has no name for: int1 to int7, bits, quantised ones, complex bfloat16.
 NAMELESS = sorted(
     {_dtype_name(value) for value in vars(torch).values() if isinstance(value, torch.dtype)} - set(DLPACK_NAMES)
 )
 
 
-def nameless(name: str) -> Any:
-    """A tensor of a dtype that DLPack cannot name; quantised ones come with their quantiser."""
+def tensor_of_nameless_dtype(name: str) -> Any:
+    """A tensor of such a dtype; a quantised one has a quantiser."""
     dtype = getattr(torch, name)
     if name.startswith("q"):
-        return quiet(lambda: torch._empty_affine_quantized([4], scale=0.5, zero_point=0, dtype=dtype))
-    return quiet(lambda: torch.empty(4, dtype=dtype))
+        return without_warnings(lambda: torch._empty_affine_quantized([4], scale=0.5, zero_point=0, dtype=dtype))
+    return without_warnings(lambda: torch.empty(4, dtype=dtype))
 
 
-def quiet(make: Callable[..., Any], *arguments: Any) -> Any:
-    """torch warns of prototypes and deprecations; the suite makes warnings errors."""
+def without_warnings(make: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of `make`. torch warns of prototypes and deprecations, and warnings are errors here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return make(*arguments)
@@ -127,7 +127,7 @@ def _freed() -> Any:
 
 
 def _torch_dispatch(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    raise NotImplementedError("the tensor of this test is never computed with")
+    raise NotImplementedError("no test computes with this tensor")
 
 
 def _wrapper(**members: Any) -> Any:
@@ -181,9 +181,11 @@ REFUSED: dict[str, Callable[[], Any]] = {
 
 
 def use_count(tensor: Any) -> int:
-    """How many owners torch counts: of the tensor itself, and a thousandfold, of its storage where it has one. A build
-    of torch 2.4 for the CPU does not tell of storages: there the count is read where it lies, behind the vtable."""
-    with torch._C.DisableTorchFunctionSubclass():  # an uninitialised parameter would not say
+    """torch's reference count of the tensor, plus 1000 times that of its storage, if it has one.
+
+    torch 2.4 for the CPU has no function for the storage's count, so it is read from memory, behind the vtable.
+    """
+    with torch._C.DisableTorchFunctionSubclass():  # an uninitialised parameter would raise
         count = int(tensor._use_count())
         try:
             storage = tensor.untyped_storage()
@@ -194,7 +196,7 @@ def use_count(tensor: Any) -> int:
 
 
 class NotATensor:
-    """It says it is one."""
+    """Its `__class__` is torch.Tensor, and its type is not."""
 
     @property
     def __class__(self) -> Any:

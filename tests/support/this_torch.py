@@ -12,5 +12,5 @@ NAME = f"torch {LINE[0]}.{LINE[1]}"
 
 CALLS_EXTENSIONS = LINE >= (2, 5)  # when it is imported
 HAS_OWN_TABLE = LINE >= (2, 10)
-BUILT_FOR_CUDA = "cuda" in vendor.facts(vendor.installed("torch"))
+BUILT_FOR_CUDA = "cuda" in vendor.version_strings(vendor.installed("torch"))
 HAS_TORCH_NPU = importlib.util.find_spec("torch_npu") is not None

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import torch
 import torch_npu
 
-from tests.support.foreign_tensors import Foreign
+from tests.support.foreign_tensors import ForeignTensor
 from tests.support.table import Table, capsule_address
 
 EXT_DEV = 12
@@ -48,7 +48,7 @@ def check_import() -> str:
         return "no table"
     memory = torch.empty(64, device="npu:1")
     try:
-        tensor = table.to_torch(Foreign((2, 3), device=(EXT_DEV, 1), data=memory.data_ptr()).address)
+        tensor = table.to_torch(ForeignTensor((2, 3), device=(EXT_DEV, 1), data=memory.data_ptr()).address)
         tensor_format = int(torch_npu.get_npu_format(tensor))
     except Exception as error:
         return f"unsafe: {type(error).__name__}"

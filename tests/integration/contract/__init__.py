@@ -1,4 +1,4 @@
-"""The rules for the five functions of the exchange table, a file for each function or idea."""
+"""The rules for the five functions of the exchange table. Each file has those of one function or idea."""
 
-# torch imports this at the first fake tensor or transform, which takes seconds: once here, not in every forked test.
+# torch imports this for the first fake tensor or transform. It takes seconds, so here and not in the fork of each test.
 import torch._dynamo  # noqa: F401

@@ -1,4 +1,4 @@
-"""Allocate: what is asked for is what comes, from torch's allocator, whatever mode is on; SetError is told the kind."""
+"""Allocate: the result is as described and from torch's allocator, in every mode; SetError gets the kind of error."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tests.support.foreign_tensors import prototype
 from tests.support.left_out import cases
 from tests.support.modes import MODES
 from tests.support.structs import CUDA, CUDA_HOST, EXT_DEV, METAL, ROCM, ROCM_HOST, VULKAN
-from tests.support.table import Managed, load, refuses
+from tests.support.table import ManagedTensor, assert_refuses, table_under_test
 from tests.support.tensors import DTYPES
 from tests.support.this_torch import BUILT_FOR_CUDA
 
 pytestmark = pytest.mark.isolated
 
 
-def take(made: Managed) -> Any:
-    """The allocated tensor as torch's, which is one more check that it is whole."""
-    return load().to_torch(made.release())
+def as_torch_tensor(made: ManagedTensor) -> Any:
+    """The allocated tensor as a torch.Tensor, which also checks that it is complete."""
+    return table_under_test().to_torch(made.release())
 
 
 SHAPES = [(2, 3), (), (1,), (0,), (0, 3), (2, 0, 3), (4, 4), (1, 2, 3, 4, 5), (1, 1, 2, 1, 1, 1, 3)]
@@ -29,36 +29,36 @@ SHAPES = [(2, 3), (), (1,), (0,), (0, 3), (2, 0, 3), (4, 4), (1, 2, 3, 4, 5), (1
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_gives_the_shape_contiguous(shape: tuple[int, ...]) -> None:
-    made = load().allocate(prototype(shape))
+    made = table_under_test().allocate(prototype(shape))
     like = torch.empty(shape)
     assert made.tensor.ndim == len(shape)
-    if shape:  # without dimensions there is nothing to point at
+    if shape:  # without dimensions the pointers may be NULL
         assert (made.shape, made.strides) == (shape, like.stride())
     assert (made.raw.version.major, made.raw.version.minor, made.raw.flags) == (1, 3, 0)
     assert (made.tensor.device.device_type, made.tensor.device.device_id) == (1, 0)
     assert made.tensor.byte_offset == 0
     if like.numel():
         assert made.tensor.data
-        assert made.tensor.data % 64 == 0, "not aligned as torch aligns"
+        assert made.tensor.data % 64 == 0, "torch aligns its memory to 64 bytes"
         ctypes.memset(made.tensor.data, 0, like.numel() * 4)
-    tensor = take(made)
+    tensor = as_torch_tensor(made)
     assert tuple(tensor.shape) == shape
     assert tensor.stride() == like.stride()
     assert tensor.flatten().tolist() == [0.0] * like.numel()
 
 
 def test_needs_no_shape_without_dimensions() -> None:
-    made = load().allocate(prototype(None, ndim=0))
+    made = table_under_test().allocate(prototype(None, ndim=0))
     assert made.tensor.ndim == 0
     assert made.tensor.data
 
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_gives_every_dtype_that_can_be_exported(name: str) -> None:
-    made = load().allocate(prototype((2, 4), dtype=DTYPES[name]))
+    made = table_under_test().allocate(prototype((2, 4), dtype=DTYPES[name]))
     dtype = made.tensor.dtype
     assert (dtype.code, dtype.bits, dtype.lanes) == DTYPES[name]
-    assert take(made).dtype is getattr(torch, name)
+    assert as_torch_tensor(made).dtype is getattr(torch, name)
 
 
 STRIDES = {
@@ -75,19 +75,19 @@ STRIDES = {
 @pytest.mark.parametrize("name", STRIDES)
 def test_honours_strides(name: str) -> None:
     shape, strides, size = STRIDES[name]
-    made = load().allocate(prototype(shape, strides))
+    made = table_under_test().allocate(prototype(shape, strides))
     assert (made.shape, made.strides) == (shape, strides)
-    assert take(made).untyped_storage().nbytes() == size
+    assert as_torch_tensor(made).untyped_storage().nbytes() == size
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_modes_do_not_reach_it(mode: str) -> None:
-    table, asked = load(), prototype((2, 3))
+    table, asked = table_under_test(), prototype((2, 3))
     with MODES[mode]() as seen:
         made = table.allocate(asked)
     assert not seen, f"the mode saw {seen}"
     ctypes.memset(made.tensor.data, 0, 24)
-    tensor = take(made)
+    tensor = as_torch_tensor(made)
     assert type(tensor) is torch.Tensor
     assert tensor.device.type == "cpu"
     assert tensor.tolist() == [[0.0] * 3] * 2
@@ -95,21 +95,21 @@ def test_modes_do_not_reach_it(mode: str) -> None:
 
 @pytest.mark.parametrize("transform", ["vmap", "grad", "functionalize"])
 def test_transforms_do_not_reach_it(transform: str) -> None:
-    made: list[Managed] = []
+    made: list[ManagedTensor] = []
 
-    def look(x: Any) -> Any:
-        made.append(load().allocate(prototype((2, 3))))
+    def inside(x: Any) -> Any:
+        made.append(table_under_test().allocate(prototype((2, 3))))
         return x.sum()
 
-    getattr(torch.func, transform)(look)(torch.ones(3))
-    tensor = take(made[0])
+    getattr(torch.func, transform)(inside)(torch.ones(3))
+    tensor = as_torch_tensor(made[0])
     assert type(tensor) is torch.Tensor
     assert tuple(tensor.shape) == (2, 3)
     assert not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
 def test_each_allocation_has_memory_of_its_own() -> None:
-    made = [load().allocate(prototype((16,))) for _ in range(8)]
+    made = [table_under_test().allocate(prototype((16,))) for _ in range(8)]
     assert len({one.tensor.data for one in made}) == 8
     for one in made:
         one.delete()
@@ -119,7 +119,7 @@ def test_reads_nothing_else_of_the_prototype() -> None:
     asked = prototype((2, 3))
     asked.data, asked.byte_offset = 0xDEAD, 2**64 - 1
     shape = asked.shape[:2]
-    made = load().allocate(asked)
+    made = table_under_test().allocate(asked)
     asked.shape[0] = 77
     assert list(made.tensor.shape[:2]) == shape, "the result points into the prototype"
     assert made.tensor.data != 0xDEAD
@@ -127,11 +127,11 @@ def test_reads_nothing_else_of_the_prototype() -> None:
 
 
 def test_needs_no_gil_and_no_thread_state() -> None:
-    rc, made = load().allocate_on_new_thread(prototype((2, 3)))
+    rc, made = table_under_test().allocate_on_new_thread(prototype((2, 3)))
     assert rc == 0
     assert made is not None
     made.delete()
-    rc, made = load().allocate_on_new_thread(prototype((2, -3)))
+    rc, made = table_under_test().allocate_on_new_thread(prototype((2, -3)))
     assert rc == -1
     assert made is None
 
@@ -173,17 +173,19 @@ every_refusal = pytest.mark.parametrize("name", cases(REFUSALS, {"cuda": (BUILT_
 def test_tells_set_error_the_kind(name: str) -> None:
     kind, asked = REFUSALS[name]
     described = prototype(**{"shape": (2, 3), **asked})
-    refuses(kind, lambda: load().allocate(described))
+    assert_refuses(kind, lambda: table_under_test().allocate(described))
 
 
 @every_refusal
 def test_set_error_may_be_null(name: str) -> None:
     _, asked = REFUSALS[name]
-    rc, made = load().allocate_on_new_thread(prototype(**{"shape": (2, 3), **asked}))
+    rc, made = table_under_test().allocate_on_new_thread(prototype(**{"shape": (2, 3), **asked}))
     assert rc == -1
     assert made is None
 
 
 def test_passes_the_error_context_through() -> None:
-    outcome, _ = load().try_allocate(prototype((2, -3)), error_ctx=0x1234)  # checked where it arrives
+    outcome, _ = table_under_test().try_allocate(
+        prototype((2, -3)), error_ctx=0x1234
+    )  # try_allocate checks what SetError gets
     assert outcome.rc == -1

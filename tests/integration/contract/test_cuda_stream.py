@@ -10,34 +10,34 @@ import pytest
 import torch
 
 from tests.simulators.cuda import recorder
-from tests.support.devices import current_device_stays, devices, no_device_call, outside
+from tests.support.devices import current_device_stays, devices, indices_of_no_device, no_device_call
 from tests.support.left_out import left_out_if
 from tests.support.structs import CUDA, CUDA_MANAGED
-from tests.support.table import UNTOUCHED, load, refuses
+from tests.support.table import UNTOUCHED, assert_refuses, table_under_test
 from tests.support.this_torch import BUILT_FOR_CUDA
 
 pytestmark = [pytest.mark.isolated, left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")]
 
 
-def current(device: int) -> int | None:
-    """What torch says; its default stream is 0, which is NULL."""
+def torchs_stream(device: int) -> int | None:
+    """torch's current stream. Its default stream is 0: NULL for DLPack."""
     return int(torch.cuda.current_stream(device).cuda_stream) or None
 
 
 def test_is_the_default_outside_of_any_stream() -> None:
     for device in devices():
-        assert load().stream(CUDA, device) == current(device)
+        assert table_under_test().stream(CUDA, device) == torchs_stream(device)
 
 
 def test_is_the_one_of_the_device_asked_for() -> None:
     streams = {device: torch.cuda.Stream(device=device) for device in devices()}
     for inside, stream in streams.items():
         with torch.cuda.stream(stream):
-            assert load().stream(CUDA, inside) == stream.cuda_stream
+            assert table_under_test().stream(CUDA, inside) == stream.cuda_stream
             for device in devices():
                 with current_device_stays():
-                    assert load().stream(CUDA, device) == current(device)
-        assert load().stream(CUDA, inside) == current(inside) != stream.cuda_stream
+                    assert table_under_test().stream(CUDA, device) == torchs_stream(device)
+        assert table_under_test().stream(CUDA, inside) == torchs_stream(inside) != stream.cuda_stream
 
 
 def test_is_not_remembered() -> None:
@@ -45,9 +45,9 @@ def test_is_not_remembered() -> None:
     seen = []
     for _ in range(3):
         with torch.cuda.stream(torch.cuda.Stream(device=device)):
-            seen.append(load().stream(CUDA, device))
-            assert seen[-1] == current(device)
-        assert load().stream(CUDA, device) == current(device)
+            seen.append(table_under_test().stream(CUDA, device))
+            assert seen[-1] == torchs_stream(device)
+        assert table_under_test().stream(CUDA, device) == torchs_stream(device)
     assert len(set(seen)) == 3
 
 
@@ -56,11 +56,11 @@ def test_knows_streams_from_outside_torch() -> None:
         stream = torch.cuda.Stream(device=device)
         external = torch.cuda.ExternalStream(stream.cuda_stream, device=device)
         with torch.cuda.stream(external):
-            assert load().stream(CUDA, device) == stream.cuda_stream
+            assert table_under_test().stream(CUDA, device) == stream.cuda_stream
 
 
 def test_is_each_threads_own() -> None:
-    table, device = load(), devices()[-1]
+    table, device = table_under_test(), devices()[-1]
     meet = threading.Barrier(2)
 
     def work(number: int) -> tuple[Any, Any]:
@@ -75,25 +75,25 @@ def test_is_each_threads_own() -> None:
         answers = list(pool.map(work, range(2)))
     assert all(answer == stream for answer, stream in answers)
     assert answers[0] != answers[1]
-    assert table.stream(CUDA, device) == current(device)
+    assert table.stream(CUDA, device) == torchs_stream(device)
 
 
 def test_managed_memory_has_the_devices_stream() -> None:
     with torch.cuda.stream(torch.cuda.Stream(device=0)):
-        assert load().stream(CUDA_MANAGED, 0) == current(0)
+        assert table_under_test().stream(CUDA_MANAGED, 0) == torchs_stream(0)
 
 
 def test_is_an_error_for_no_device() -> None:
-    table = load()
-    for index in outside():
+    table = table_under_test()
+    for index in indices_of_no_device():
         with current_device_stays():
-            refuses(RuntimeError, table.stream, CUDA, index)
+            assert_refuses(RuntimeError, table.stream, CUDA, index)
         assert table.try_stream(CUDA, index)[1] == UNTOUCHED
 
 
 @left_out_if(not recorder.simulated(), "real devices keep no record of calls")
 def test_makes_no_device_call_after_the_first() -> None:
-    table = load()
+    table = table_under_test()
     streams = [torch.cuda.Stream(device=device) for device in devices()]
     for device in devices():
         table.stream(CUDA, device)

@@ -1,38 +1,28 @@
 """The deleter on a thread without the GIL, while the thread that holds the GIL waits for it.
 
-It has to end all the same, and what needs the GIL has to be freed later."""
+It must not wait for the GIL, and what needs the GIL has to be freed later. A deadlock ends with the timeout of a fork.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import gc
-import signal
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
 from typing import Any, Callable
 
 import pytest
 import torch
 
 from tests.support.probe import probe
-from tests.support.table import load
+from tests.support.table import table_under_test
 
 pytestmark = pytest.mark.isolated
 
 
-@pytest.fixture(autouse=True)
-def _a_deadlock_ends() -> Iterator[None]:
-    """By the signal's own action, which needs no interpreter."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(60)
-    yield
-    signal.alarm(0)
-
-
 class Memory(bytearray):
-    """A buffer whose end can be watched."""
+    """A buffer that can have weak references."""
 
 
 def with_a_python_storage() -> tuple[Any, Callable[[], bool]]:
@@ -73,7 +63,7 @@ def pass_pending_calls() -> None:
 def test_the_last_owner_goes_on_a_thread_that_the_gils_holder_waits_for(name: str) -> None:
     assert threading.current_thread() is threading.main_thread()
     tensor, is_alive = MAKERS[name]()
-    made = load().export(tensor)
+    made = table_under_test().export(tensor)
     del tensor
     gc.collect()
     delete_while_the_gil_is_held(made.release())
@@ -88,7 +78,7 @@ def test_many_at_once_are_all_freed() -> None:
     for _ in range(200):
         tensor, is_alive = of_python()
         alive.append(is_alive)
-        addresses.append(load().export(tensor).release())
+        addresses.append(table_under_test().export(tensor).release())
         del tensor
     for address in addresses:
         delete_while_the_gil_is_held(address)
@@ -103,15 +93,15 @@ def test_the_next_call_frees_what_waits(call: str) -> None:
 
     def work() -> None:
         tensor, is_alive = of_python()
-        address = load().export(tensor).release()
+        address = table_under_test().export(tensor).release()
         del tensor
         interval = sys.getswitchinterval()
         sys.setswitchinterval(60)  # the main thread, which would make the pending call, does not come in between
         try:
             delete_while_the_gil_is_held(address)
-            other = load().export(torch.ones(1))
+            other = table_under_test().export(torch.ones(1))
             if call == "to_torch":
-                load().to_torch(other.release())
+                table_under_test().to_torch(other.release())
             seen.append(is_alive())
         finally:
             sys.setswitchinterval(interval)

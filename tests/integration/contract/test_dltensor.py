@@ -1,4 +1,4 @@
-"""The DLTensor: borrowed from torch, filled without a copy, and copy-on-write storage is made writable first."""
+"""The DLTensor: it points into the tensor and copies nothing; copy-on-write storage is made writable before."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import sys
 import pytest
 import torch
 
-from tests.support.table import load
+from tests.support.table import table_under_test
 
 pytestmark = pytest.mark.isolated
 
 
 def test_borrows_shape_and_strides() -> None:
     tensor = torch.arange(24.0).reshape(2, 3, 4)
-    first, second = load().dltensor(tensor), load().dltensor(tensor)
+    first, second = table_under_test().dltensor(tensor), table_under_test().dltensor(tensor)
     for field in ("shape", "strides"):
         addresses = [ctypes.cast(getattr(raw, field), ctypes.c_void_p).value for raw in (first, second)]
         assert addresses[0] == addresses[1], f"{field} was allocated for the call"
@@ -24,13 +24,13 @@ def test_borrows_shape_and_strides() -> None:
 def test_owns_nothing() -> None:
     tensor = torch.ones(3)
     before = tensor._use_count(), sys.getrefcount(tensor)
-    load().dltensor(tensor)
+    table_under_test().dltensor(tensor)
     assert (tensor._use_count(), sys.getrefcount(tensor)) == before
 
 
 def test_reaches_the_memory() -> None:
     tensor = torch.arange(6.0).reshape(2, 3)[1:, 1:]
-    raw = load().dltensor(tensor)
+    raw = table_under_test().dltensor(tensor)
     assert ctypes.c_float.from_address(raw.data).value == 4.0
     ctypes.c_float.from_address(raw.data).value = 40.0
     assert tensor.tolist() == [[40.0, 5.0]]
@@ -43,7 +43,7 @@ def test_materialises_copy_on_write_storage(exported: str, owning: bool) -> None
     clone = torch._lazy_clone(original)
     tensor, other = (clone, original) if exported == "the_clone" else (original, clone)
     assert torch._C._is_cow_tensor(tensor)
-    raw = load().export(tensor).tensor if owning else load().dltensor(tensor)
+    raw = table_under_test().export(tensor).tensor if owning else table_under_test().dltensor(tensor)
     assert not torch._C._is_cow_tensor(tensor)
     ctypes.c_float.from_address(raw.data).value = 99.0
     assert tensor.tolist() == [99.0, 1.0, 2.0, 3.0]
@@ -51,7 +51,7 @@ def test_materialises_copy_on_write_storage(exported: str, owning: bool) -> None
 
 
 def test_the_table_says_its_version() -> None:
-    raw = load().raw
+    raw = table_under_test().raw
     assert raw.version.major == 1
     assert not raw.prev_api
     for name in ("managed_tensor_allocator", "dltensor_from_py_object_no_sync", "current_work_stream"):

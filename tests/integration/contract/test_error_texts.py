@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from tests.support.foreign_tensors import Foreign, prototype
+from tests.support.foreign_tensors import ForeignTensor, prototype
 from tests.support.structs import CUDA_HOST, VULKAN
-from tests.support.table import load, refuses
+from tests.support.table import assert_refuses, table_under_test
 
 pytestmark = pytest.mark.isolated
 
@@ -105,13 +105,13 @@ IMPORTED: dict[str, tuple[type[BaseException], dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", IMPORTED)
 def test_to_a_tensor(name: str) -> None:
     kind, described, text = IMPORTED[name]
-    foreign = Foreign(**described)
-    assert refuses(kind, lambda: load().to_torch(foreign.address)) == f"dlx-torch: {text}"
+    foreign = ForeignTensor(**described)
+    assert assert_refuses(kind, lambda: table_under_test().to_torch(foreign.address)) == f"dlx-torch: {text}"
 
 
 def test_null_to_a_tensor() -> None:
     text = "dlx-torch: cannot make a torch.Tensor of NULL: pass a DLManagedTensorVersioned"
-    assert refuses(ValueError, lambda: load().to_torch(0)) == text
+    assert assert_refuses(ValueError, lambda: table_under_test().to_torch(0)) == text
 
 
 ALLOCATED: dict[str, tuple[type[BaseException], dict[str, Any], str]] = {
@@ -139,13 +139,13 @@ ALLOCATED: dict[str, tuple[type[BaseException], dict[str, Any], str]] = {
 def test_allocate(name: str) -> None:
     kind, described, text = ALLOCATED[name]
     described = {"shape": (2,), **described}
-    assert refuses(kind, lambda: load().allocate(prototype(**described))) == f"dlx-torch: {text}"
+    assert assert_refuses(kind, lambda: table_under_test().allocate(prototype(**described))) == f"dlx-torch: {text}"
 
 
 def test_from_something_else() -> None:
     for thing, name in ((3, "int"), (torch, "module"), (torch.Tensor, "_TensorMeta")):
         text = f"dlx-torch: cannot export a {name}: pass a torch.Tensor"
-        assert refuses(TypeError, lambda thing=thing: load().dltensor(thing)) == text
+        assert assert_refuses(TypeError, lambda thing=thing: table_under_test().dltensor(thing)) == text
 
 
 EXPORTED: dict[str, tuple[Callable[[], Any], str]] = {
@@ -164,7 +164,9 @@ EXPORTED: dict[str, tuple[Callable[[], Any], str]] = {
 @pytest.mark.parametrize("name", EXPORTED)
 def test_from_a_tensor(name: str) -> None:
     make, text = EXPORTED[name]
-    assert refuses(BufferError, lambda: load().dltensor(make())) == f"dlx-torch: cannot export {text}"
+    assert (
+        assert_refuses(BufferError, lambda: table_under_test().dltensor(make())) == f"dlx-torch: cannot export {text}"
+    )
 
 
 def test_the_stream_of_another_device() -> None:
@@ -172,4 +174,4 @@ def test_the_stream_of_another_device() -> None:
         f"dlx-torch: cannot tell the stream of device type kDLVulkan (7): this library is for torch's {BACKEND} build,"
         " `dlx-torch doctor` says more"
     )
-    assert refuses(RuntimeError, lambda: load().stream(VULKAN, 0)) == text
+    assert assert_refuses(RuntimeError, lambda: table_under_test().stream(VULKAN, 0)) == text

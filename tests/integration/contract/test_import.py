@@ -1,4 +1,4 @@
-"""To a tensor: what a foreign tensor becomes, whose memory it is, and when its deleter runs."""
+"""To a tensor: what a tensor of another library becomes, who owns its memory, and when its deleter runs."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any, Callable
 import pytest
 import torch
 
-from tests.support.foreign_tensors import Foreign
+from tests.support.foreign_tensors import ForeignTensor
 from tests.support.structs import CPU, CUDA_HOST, READ_ONLY, ROCM_HOST
-from tests.support.table import load
-from tests.support.tensors import DTYPES, quiet
+from tests.support.table import table_under_test
+from tests.support.tensors import DTYPES, without_warnings
 
 pytestmark = pytest.mark.isolated
 
 
-def arrive(**described: Any) -> tuple[Any, Foreign]:
-    foreign = Foreign(**described)
-    return load().to_torch(foreign.address), foreign
+def imported(**described: Any) -> tuple[Any, ForeignTensor]:
+    foreign = ForeignTensor(**described)
+    return table_under_test().to_torch(foreign.address), foreign
 
 
 def test_is_exactly_a_tensor() -> None:
-    tensor, foreign = arrive()
+    tensor, foreign = imported()
     assert type(tensor) is torch.Tensor
     assert tensor.dtype is torch.float32
     assert tensor.device == torch.device("cpu")
@@ -34,7 +34,7 @@ def test_is_exactly_a_tensor() -> None:
 
 
 VIEWS: dict[str, tuple[dict[str, Any], Any, tuple[int, ...], int]] = {
-    # described as, values, strides, bytes of storage
+    # description, values, strides, bytes of storage
     "contiguous": ({"shape": (2, 3), "strides": (3, 1)}, [[0, 1, 2], [3, 4, 5]], (3, 1), 24),
     "without_strides": ({"shape": (2, 3)}, [[0, 1, 2], [3, 4, 5]], (3, 1), 24),
     "transposed": ({"shape": (2, 3), "strides": (1, 2)}, [[0, 2, 4], [1, 3, 5]], (1, 2), 24),
@@ -53,7 +53,7 @@ VIEWS: dict[str, tuple[dict[str, Any], Any, tuple[int, ...], int]] = {
 @pytest.mark.parametrize("view", VIEWS)
 def test_sees_the_elements_described(view: str) -> None:
     described, values, strides, size = VIEWS[view]
-    tensor, _ = arrive(**described)
+    tensor, _ = imported(**described)
     assert tensor.tolist() == values
     assert tensor.stride() == strides
     assert tensor.untyped_storage().nbytes() == size
@@ -61,7 +61,7 @@ def test_sees_the_elements_described(view: str) -> None:
 
 
 def test_shares_the_memory() -> None:
-    tensor, foreign = arrive()
+    tensor, foreign = imported()
     tensor[1, 0] = 30.0
     assert foreign.memory[3] == 30.0
     foreign.memory[5] = 50.0
@@ -70,15 +70,17 @@ def test_shares_the_memory() -> None:
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_takes_every_dtype_with_a_name(name: str) -> None:
-    tensor, _ = arrive(shape=(4,), dtype=DTYPES[name])
+    tensor, _ = imported(shape=(4,), dtype=DTYPES[name])
     assert tensor.dtype is getattr(torch, name)
     assert tensor.untyped_storage().nbytes() == 4 * tensor.element_size()
 
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_round_trip_keeps_memory_and_dtype(name: str) -> None:
-    source = quiet(lambda: torch.zeros(16 * 6, dtype=torch.uint8).view(getattr(torch, name)).reshape(2, -1).t())
-    back = load().to_torch(load().export(source).release())
+    source = without_warnings(
+        lambda: torch.zeros(16 * 6, dtype=torch.uint8).view(getattr(torch, name)).reshape(2, -1).t()
+    )
+    back = table_under_test().to_torch(table_under_test().export(source).release())
     assert back.dtype is source.dtype
     assert (back.data_ptr(), back.shape, back.stride()) == (source.data_ptr(), source.shape, source.stride())
 
@@ -86,7 +88,7 @@ def test_round_trip_keeps_memory_and_dtype(name: str) -> None:
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0, 3), (1, 1, 1, 1, 1, 0)], ids=str)
 @pytest.mark.parametrize("data", [None, -1], ids=["data_null", "data"])
 def test_empty_tensors_may_have_no_memory(shape: tuple[int, ...], data: int | None) -> None:
-    tensor, foreign = arrive(shape=shape, data=data)
+    tensor, foreign = imported(shape=shape, data=data)
     assert tuple(tensor.shape) == shape
     assert tensor.stride() == torch.empty(shape).stride()
     assert tensor.untyped_storage().nbytes() == 0
@@ -101,13 +103,13 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
     "alias": lambda t: t.view(torch.int32),
     "storage": lambda t: t.untyped_storage(),
     "autograd": lambda t: torch.ones(2, 3, requires_grad=True) * t,
-    "exported_again": lambda t: load().to_torch(load().export(t).release()),
+    "exported_again": lambda t: table_under_test().to_torch(table_under_test().export(t).release()),
 }
 
 
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_the_deleter_runs_once_with_the_last_holder(holder: str) -> None:
-    tensor, foreign = arrive()
+    tensor, foreign = imported()
     held = HOLDERS[holder](tensor)
     assert foreign.deleted == 0
     del tensor
@@ -119,7 +121,7 @@ def test_the_deleter_runs_once_with_the_last_holder(holder: str) -> None:
 
 
 def test_the_deleter_may_be_null() -> None:
-    tensor, foreign = arrive(deleter=False)
+    tensor, foreign = imported(deleter=False)
     assert tensor.sum().item() == 15.0
     del tensor
     assert foreign.deleted == 0
@@ -127,20 +129,20 @@ def test_the_deleter_may_be_null() -> None:
 
 @pytest.mark.parametrize("device", [CPU, CUDA_HOST, ROCM_HOST])
 def test_host_memory_is_a_cpu_tensor(device: int) -> None:
-    tensor, _ = arrive(device=(device, 0))
+    tensor, _ = imported(device=(device, 0))
     assert tensor.device == torch.device("cpu")
     assert tensor.sum().item() == 15.0
 
 
 @pytest.mark.parametrize("described", [{"flags": READ_ONLY}, {"version": (1, 0)}, {"version": (1, 99)}], ids=str)
-def test_takes_what_needs_no_answer(described: dict[str, Any]) -> None:
-    """torch cannot mark a tensor read-only, and a newer minor version only adds names."""
-    tensor, _ = arrive(**described)
+def test_accepts_the_read_only_flag_and_other_minor_versions(described: dict[str, Any]) -> None:
+    """torch cannot mark a tensor as read-only, and a newer minor version only adds names."""
+    tensor, _ = imported(**described)
     assert tensor.sum().item() == 15.0
 
 
 def test_can_be_computed_with() -> None:
-    tensor, _ = arrive()
+    tensor, _ = imported()
     tensor.requires_grad_()
     (tensor * tensor).sum().backward()
     assert tensor.grad.tolist() == [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]
@@ -151,7 +153,7 @@ def test_modes_do_not_reach_it(mode: str) -> None:
     from tests.support.modes import MODES
 
     with MODES[mode]() as seen:
-        tensor, foreign = arrive()
+        tensor, foreign = imported()
     assert type(tensor) is torch.Tensor
     assert tensor.device.type == "cpu"
     assert tensor.data_ptr() == foreign.tensor.data

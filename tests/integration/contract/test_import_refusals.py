@@ -1,4 +1,4 @@
-"""To a tensor: what is refused, by which exception, and that a refused tensor still belongs to the caller."""
+"""To a tensor: what is refused, with which exception, and that the caller still owns a refused tensor."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.foreign_tensors import Foreign
+from tests.support.foreign_tensors import ForeignTensor
 from tests.support.left_out import cases
 from tests.support.structs import (
     CUDA,
@@ -23,18 +23,18 @@ from tests.support.structs import (
     VULKAN,
     WEB_GPU,
 )
-from tests.support.table import load, refuses
+from tests.support.table import assert_refuses, table_under_test
 from tests.support.tensors import DLPACK_NAMES, DTYPES
 from tests.support.this_torch import BUILT_FOR_CUDA
 
 pytestmark = pytest.mark.isolated
 
 
-def refused(kind: type[BaseException], **described: Any) -> None:
-    foreign = Foreign(**described)
+def assert_import_refused(kind: type[BaseException], **described: Any) -> None:
+    foreign = ForeignTensor(**described)
     before = bytes(foreign.raw)
-    refuses(kind, lambda: load().to_torch(foreign.address))
-    assert foreign.deleted == 0, "the deleter ran, so nobody knows who owns the tensor"
+    assert_refuses(kind, lambda: table_under_test().to_torch(foreign.address))
+    assert foreign.deleted == 0, "the deleter ran, although the caller still owns the tensor"
     assert bytes(foreign.raw) == before
     assert foreign.memory[5] == 5.0
     foreign._deleter(foreign.address)
@@ -43,11 +43,11 @@ def refused(kind: type[BaseException], **described: Any) -> None:
 
 @pytest.mark.parametrize("version", [(0, 8), (2, 0), (2**32 - 1, 3)], ids=str)
 def test_other_major_versions(version: tuple[int, int]) -> None:
-    refused(BufferError, version=version)
+    assert_import_refused(BufferError, version=version)
 
 
 def test_sub_byte_elements_padded_to_a_byte_each() -> None:
-    refused(BufferError, dtype=(17, 4, 2), flags=4)
+    assert_import_refused(BufferError, dtype=(17, 4, 2), flags=4)
 
 
 UNKNOWN_DTYPES = {
@@ -90,7 +90,7 @@ UNKNOWN_DTYPES = {
 
 @pytest.mark.parametrize("name", UNKNOWN_DTYPES)
 def test_dtypes_torch_cannot_hold(name: str) -> None:
-    refused(BufferError, dtype=UNKNOWN_DTYPES[name], shape=(2,))
+    assert_import_refused(BufferError, dtype=UNKNOWN_DTYPES[name], shape=(2,))
 
 
 DEVICES = {
@@ -118,7 +118,7 @@ LEFT_OUT = dict.fromkeys(["cuda", "cuda_managed"], (BUILT_FOR_CUDA, "torch is bu
 
 @pytest.mark.parametrize("name", cases(DEVICES, LEFT_OUT))
 def test_devices_of_other_builds(name: str) -> None:
-    refused(BufferError, device=(DEVICES[name], 0))
+    assert_import_refused(BufferError, device=(DEVICES[name], 0))
 
 
 NONSENSE: dict[str, dict[str, Any]] = {
@@ -149,4 +149,4 @@ NONSENSE: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", NONSENSE)
 def test_descriptions_that_make_no_sense(name: str) -> None:
-    refused(ValueError, **NONSENSE[name])
+    assert_import_refused(ValueError, **NONSENSE[name])

@@ -1,4 +1,4 @@
-"""Nothing is left behind by many calls, whether they succeed or fail: neither memory nor references."""
+"""Many calls leave no memory and no reference behind, whether they succeed or fail."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, Callable
 import pytest
 import torch
 
-from tests.support.foreign_tensors import Foreign, prototype
+from tests.support.foreign_tensors import ForeignTensor, prototype
 from tests.support.left_out import left_out_if
 from tests.support.probe import probe
 from tests.support.structs import CPU, VULKAN
-from tests.support.table import load
-from tests.support.tensors import REFUSED, Plain, quiet, use_count
+from tests.support.table import table_under_test
+from tests.support.tensors import REFUSED, Plain, use_count, without_warnings
 
 pytestmark = [
     pytest.mark.isolated,
@@ -26,12 +26,12 @@ pytestmark = [
 ]
 
 TIMES = 100_000
-# A leak of the smallest block the allocator knows, 16 bytes at each call, would be 1.6 MB. Pools settle in half of it.
+# If each call leaked the allocator's smallest block, 16 bytes, this would be 1.6 MB. Pools grow by less than half.
 ALLOWED = 700_000
 
 
 def peak() -> int:
-    """The largest resident size so far, in bytes."""
+    """The largest resident size of this process so far, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
@@ -39,16 +39,18 @@ def dltensor(obj: Any, times: int) -> int:
     from tests.support.structs import DLTensor
 
     out = DLTensor()
-    function = load().raw.dltensor_from_py_object_no_sync
+    function = table_under_test().raw.dltensor_from_py_object_no_sync
     return int(probe().probe_repeat_dltensor(function, id(obj), ctypes.addressof(out), times))
 
 
 def owning(obj: Any, times: int) -> int:
-    return int(probe().probe_repeat_export(load().raw.managed_tensor_from_py_object_no_sync, id(obj), times))
+    return int(
+        probe().probe_repeat_export(table_under_test().raw.managed_tensor_from_py_object_no_sync, id(obj), times)
+    )
 
 
 def back_and_forth(obj: Any, times: int) -> int:
-    raw = load().raw
+    raw = table_under_test().raw
     decref = ctypes.cast(ctypes.pythonapi.Py_DecRef, ctypes.c_void_p)
     return int(
         probe().probe_repeat_import(
@@ -61,21 +63,23 @@ def back_and_forth(obj: Any, times: int) -> int:
     )
 
 
-def refused_import(foreign: Foreign, times: int) -> int:
-    function = load().raw.managed_tensor_to_py_object_no_sync
+def refused_import(foreign: ForeignTensor, times: int) -> int:
+    function = table_under_test().raw.managed_tensor_to_py_object_no_sync
     return int(probe().probe_repeat_refused_import(function, foreign.address, times))
 
 
 def allocate(asked: Any, times: int) -> int:
-    return int(probe().probe_repeat_allocate(load().raw.managed_tensor_allocator, ctypes.addressof(asked), times))
+    return int(
+        probe().probe_repeat_allocate(table_under_test().raw.managed_tensor_allocator, ctypes.addressof(asked), times)
+    )
 
 
 def stream(device: int, times: int) -> int:
-    return int(probe().probe_repeat_stream(load().raw.current_work_stream, device, 0, times))
+    return int(probe().probe_repeat_stream(table_under_test().raw.current_work_stream, device, 0, times))
 
 
 LOOPS: dict[str, tuple[Callable[[Any, int], int], Callable[[], Any], bool]] = {
-    # the loop, what it is about, whether its calls fail
+    # the loop, its argument, whether its calls fail
     "dltensor": (dltensor, lambda: torch.ones(2, 3), False),
     "dltensor_of_a_subclass": (dltensor, lambda: torch.ones(2, 3).as_subclass(Plain), False),
     "dltensor_refused": (dltensor, REFUSED["conjugate"], True),
@@ -88,8 +92,8 @@ LOOPS: dict[str, tuple[Callable[[Any, int], int], Callable[[], Any], bool]] = {
     "back_and_forth": (back_and_forth, lambda: torch.ones(2, 3), False),
     "back_and_forth_six_dims": (back_and_forth, lambda: torch.ones(1, 1, 1, 1, 2, 3), False),
     "back_and_forth_empty": (back_and_forth, lambda: torch.ones(0, 3), False),
-    "import_refused": (refused_import, lambda: Foreign(ndim=-1), True),
-    "import_refused_by_dtype": (refused_import, lambda: Foreign(dtype=(99, 32, 1)), True),
+    "import_refused": (refused_import, lambda: ForeignTensor(ndim=-1), True),
+    "import_refused_by_dtype": (refused_import, lambda: ForeignTensor(dtype=(99, 32, 1)), True),
     "allocate": (allocate, lambda: prototype((4, 4)), False),
     "allocate_six_dims_strided": (allocate, lambda: prototype((1, 1, 1, 1, 2, 3), (6, 6, 6, 6, 1, 2)), False),
     "allocate_refused": (allocate, lambda: prototype((4, -4)), True),
@@ -102,20 +106,20 @@ LOOPS: dict[str, tuple[Callable[[Any, int], int], Callable[[], Any], bool]] = {
 @pytest.mark.parametrize("name", LOOPS)
 def test_many_calls_leave_nothing_behind(name: str) -> None:
     loop, make, fails = LOOPS[name]
-    about = quiet(make)
-    count = use_count(about) if isinstance(about, torch.Tensor) else 0
-    references = sys.getrefcount(about)
-    # An error costs a string and sometimes a C++ exception: fewer calls prove as much, since each leaves more.
+    argument = without_warnings(make)
+    count = use_count(argument) if isinstance(argument, torch.Tensor) else 0
+    references = sys.getrefcount(argument)
+    # An error makes a string and sometimes a C++ exception. Fewer calls are enough, because each would leak more.
     times = TIMES // 5 if fails else TIMES
     expected = times if fails else 0
-    loop(about, times // 5)
-    # A leak comes back each time; what settles once, such as the translations of an emulator, does not.
+    loop(argument, times // 5)
+    # A leak grows in each round; what grows once, such as an emulator's translated code, does not.
     for _ in range(3):
         before = peak()
-        assert loop(about, times) == expected
+        assert loop(argument, times) == expected
         grown = peak() - before
         if grown < ALLOWED:
             break
-    assert grown < ALLOWED, f"{grown / times:.1f} bytes stay at each call"
-    assert isinstance(about, int) or sys.getrefcount(about) == references
-    assert count == 0 or use_count(about) == count
+    assert grown < ALLOWED, f"each call leaves {grown / times:.1f} bytes"
+    assert isinstance(argument, int) or sys.getrefcount(argument) == references
+    assert count == 0 or use_count(argument) == count

@@ -1,4 +1,4 @@
-"""Owning export: what it keeps alive and for how long, on which thread it lets go, and what it does not share."""
+"""Owning export: what it keeps alive, until when, on which thread it is deleted, and what it does not share."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import torch
 from tests.snippets import at_exit
 from tests.support.probe import probe_without_gil
 from tests.support.process import spawn
-from tests.support.table import Managed, chosen, load
+from tests.support.table import ManagedTensor, table_name, table_under_test
 from tests.support.tensors import use_count
 
 pytestmark = pytest.mark.isolated
 
 
 class Memory(bytearray):
-    """A buffer whose end can be watched."""
+    """A buffer that can have weak references."""
 
 
-def watched() -> tuple[Any, Any]:
-    """A tensor, and a weak reference to the memory it owns."""
+def tensor_and_memory() -> tuple[Any, Any]:
+    """A tensor, and a weak reference to its memory."""
     memory = Memory(24)
     tensor = torch.frombuffer(memory, dtype=torch.float32).reshape(2, 3)
     return tensor, weakref.ref(memory)
@@ -34,14 +34,14 @@ def on_new_thread(address: int) -> None:
     assert probe_without_gil().probe_delete_on_new_thread(address) == 0
 
 
-DELETES: dict[str, Callable[[Managed], None]] = {
+DELETES: dict[str, Callable[[ManagedTensor], None]] = {
     "here": lambda made: made.delete(),
     "on_a_thread_unknown_to_python": lambda made: made.delete(on_new_thread),
 }
 
 
 def test_states_version_and_flags() -> None:
-    made = load().export(torch.ones(3))
+    made = table_under_test().export(torch.ones(3))
     assert (made.raw.version.major, made.raw.version.minor) == (1, 3)
     assert made.raw.flags == 0
     assert made.raw.deleter
@@ -50,22 +50,22 @@ def test_states_version_and_flags() -> None:
 
 @pytest.mark.parametrize("how", DELETES)
 def test_outlives_the_python_tensor(how: str) -> None:
-    tensor, alive = watched()
-    made = load().export(tensor)
+    tensor, alive = tensor_and_memory()
+    made = table_under_test().export(tensor)
     del tensor
     gc.collect()
-    assert alive() is not None, "the memory went with the Python tensor"
+    assert alive() is not None, "the memory was freed with the Python tensor"
     ctypes.c_float.from_address(made.tensor.data).value = 5.0
     DELETES[how](made)
     gc.collect()
-    assert alive() is None, "the memory was never let go"
+    assert alive() is None, "the memory was never freed"
 
 
 @pytest.mark.parametrize("how", DELETES)
 def test_lets_go_of_a_living_tensor(how: str) -> None:
-    tensor, _alive = watched()
+    tensor, _alive = tensor_and_memory()
     before = use_count(tensor)
-    first, second = load().export(tensor), load().export(tensor)
+    first, second = table_under_test().export(tensor), table_under_test().export(tensor)
     assert use_count(tensor) > before
     DELETES[how](first)
     DELETES[how](second)
@@ -76,7 +76,7 @@ def test_lets_go_of_a_living_tensor(how: str) -> None:
 @pytest.mark.parametrize("how", DELETES)
 def test_lets_go_of_a_tensor_with_a_gradient(how: str) -> None:
     leaf = torch.nn.Parameter(torch.ones(2, 3))
-    made = load().export(leaf * 2)
+    made = table_under_test().export(leaf * 2)
     (leaf * 3).sum().backward()
     DELETES[how](made)
     assert leaf.grad.tolist() == [[3.0] * 3] * 2
@@ -102,7 +102,7 @@ def test_is_not_disturbed_by_changes_in_place(change: str, dims: int) -> None:
     elif dims > 2:
         tensor = tensor.reshape(1, 1, 1, 1, 2, 3)
     shape, strides, address = tuple(tensor.shape), tensor.stride(), tensor.data_ptr()
-    made = load().export(tensor)
+    made = table_under_test().export(tensor)
     IN_PLACE[change](tensor)
     assert (made.shape, made.strides) == (shape, strides)
     assert made.tensor.data == address
@@ -118,4 +118,4 @@ LEAVE: dict[str, Callable[[], bool]] = {
 
 @pytest.mark.parametrize("memory", LEAVE)
 def test_the_deleter_runs_after_the_interpreter_is_gone(memory: str) -> None:
-    assert spawn.call(LEAVE[memory], env={"DLX_TEST_TABLE": chosen()})
+    assert spawn.call(LEAVE[memory], env={"DLX_TEST_TABLE": table_name()})

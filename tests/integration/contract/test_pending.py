@@ -1,4 +1,4 @@
-"""A Python exception that was pending before the call: kept by a call that succeeds, chained by one that fails."""
+"""A Python exception that is set before a call: it stays if the call succeeds, and is chained if the call fails."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import ctypes
 import pytest
 import torch
 
-from tests.support.foreign_tensors import Foreign, prototype
+from tests.support.foreign_tensors import ForeignTensor, prototype
 from tests.support.probe import probe
 from tests.support.structs import CPU, VULKAN
-from tests.support.table import Outcome, load
+from tests.support.table import Outcome, table_under_test
 
 pytestmark = pytest.mark.isolated
 
 
 def outcome_of(function: str, fails: bool) -> tuple[Outcome, str]:
-    """What the call left behind, and the kind of exception it sets when it fails."""
-    table = load()
+    """The outcome of the call, and the kind of exception that it sets if it fails."""
+    table = table_under_test()
     if function == "dltensor":
         return table.try_dltensor(None if fails else torch.ones(3), pending=True)[0], "TypeError"
     if function == "owning":
         tensor = torch.ones(3, device="meta") if fails else torch.ones(3)
         return table.try_export(tensor, pending=True)[0], "BufferError"
     if function == "to_torch":
-        foreign = Foreign(ndim=-1 if fails else None)
+        foreign = ForeignTensor(ndim=-1 if fails else None)
         outcome, made = table.try_to_torch(foreign.address, pending=True)
         assert fails or made.sum().item() == 15.0
         return outcome, "ValueError"
@@ -51,11 +51,14 @@ def test_is_the_context_of_a_failure(function: str) -> None:
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_is_none_of_the_allocators_business(fails: bool) -> None:
+def test_is_left_alone_by_the_allocator(fails: bool) -> None:
     rc, out = ctypes.c_int(-2), ctypes.c_void_p()
     asked = prototype((2, -3) if fails else (2, 3))
     with pytest.raises(KeyError, match="pending before the call"):
         probe().probe_allocate(
-            load().raw.managed_tensor_allocator, ctypes.addressof(asked), ctypes.addressof(out), ctypes.addressof(rc)
+            table_under_test().raw.managed_tensor_allocator,
+            ctypes.addressof(asked),
+            ctypes.addressof(out),
+            ctypes.addressof(rc),
         )
     assert rc.value == (-1 if fails else 0)

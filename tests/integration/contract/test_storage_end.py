@@ -8,7 +8,7 @@ from typing import Any, Callable
 import pytest
 import torch
 
-from tests.support.table import load, refuses
+from tests.support.table import assert_refuses, table_under_test
 
 pytestmark = pytest.mark.isolated
 
@@ -54,22 +54,22 @@ WITHIN: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("name", BEYOND)
 def test_refused_in_both_forms(name: str) -> None:
     tensor = BEYOND[name]()
-    for call in (load().dltensor, load().export):
-        text = refuses(BufferError, lambda call=call: call(tensor))
+    for call in (table_under_test().dltensor, table_under_test().export):
+        text = assert_refuses(BufferError, lambda call=call: call(tensor))
         assert "reach past the end of its storage" in text
 
 
 @pytest.mark.parametrize("name", WITHIN)
 def test_exported_in_both_forms(name: str) -> None:
     tensor = WITHIN[name]()
-    assert load().dltensor(tensor).ndim == tensor.ndim
-    made = load().export(tensor)
+    assert table_under_test().dltensor(tensor).ndim == tensor.ndim
+    made = table_under_test().export(tensor)
     assert made.shape == tuple(tensor.shape)
     made.delete()
 
 
 def test_the_text_says_how_much_is_there() -> None:
-    text = refuses(BufferError, lambda: load().dltensor(shrunk(torch.zeros(4), 12)))
+    text = assert_refuses(BufferError, lambda: table_under_test().dltensor(shrunk(torch.zeros(4), 12)))
     assert text == (
         "dlx-torch: cannot export a tensor of 4 elements of 4 bytes that reach past the end of its storage of 12 bytes:"
         " resize the storage first"
@@ -101,9 +101,9 @@ LARGER: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", LARGER)
 def test_a_managed_tensor_of_ours_that_names_other_memory_is_refused(name: str) -> None:
     tensor = torch.arange(24.0)
-    made = load().export(tensor)
+    made = table_under_test().export(tensor)
     address = change(made, **LARGER[name])
-    text = refuses(ValueError, lambda: load().to_torch(address))
+    text = assert_refuses(ValueError, lambda: table_under_test().to_torch(address))
     assert "that do not lie in the 96 bytes of torch's storage" in text
     made.delete()
     assert tensor.sum().item() == 276.0
@@ -122,8 +122,8 @@ WITHIN_ITSELF: dict[str, tuple[dict[str, Any], list[float] | None]] = {
 def test_a_managed_tensor_of_ours_may_change_within_its_memory(name: str) -> None:
     fields, values = WITHIN_ITSELF[name]
     tensor = torch.arange(24.0)
-    made = load().export(tensor)
-    back = load().to_torch(change(made, **fields))
+    made = table_under_test().export(tensor)
+    back = table_under_test().to_torch(change(made, **fields))
     made.release()
     assert back.numel() == fields["shape"]
     assert tensor.data_ptr() <= back.data_ptr() < tensor.data_ptr() + 96

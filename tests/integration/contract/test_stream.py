@@ -1,4 +1,4 @@
-"""The current stream, of every device type this build cannot be asked for and of those that have none."""
+"""The current stream of device types that have no streams, and of those that this build does not know."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.structs import (
     VULKAN,
     WEB_GPU,
 )
-from tests.support.table import UNTOUCHED, load, refuses
+from tests.support.table import UNTOUCHED, assert_refuses, table_under_test
 from tests.support.this_torch import BUILT_FOR_CUDA
 
 pytestmark = pytest.mark.isolated
@@ -31,10 +31,10 @@ pytestmark = pytest.mark.isolated
 
 @pytest.mark.parametrize("device", [CPU, CUDA_HOST, ROCM_HOST, METAL])
 def test_is_null_where_there_are_no_streams(device: int) -> None:
-    assert load().stream(device, 0) is None
+    assert table_under_test().stream(device, 0) is None
 
 
-FOREIGN = {
+UNKNOWN_DEVICES = {
     "none": 0,
     "minus_one": -1,
     "opencl": OPENCL,
@@ -56,10 +56,10 @@ LEFT_OUT = dict.fromkeys(["cuda", "cuda_managed"], (BUILT_FOR_CUDA, "torch is bu
 
 
 @pytest.mark.parametrize("index", [0, 1])
-@pytest.mark.parametrize("name", cases(FOREIGN, LEFT_OUT))
+@pytest.mark.parametrize("name", cases(UNKNOWN_DEVICES, LEFT_OUT))
 def test_is_an_error_where_this_build_cannot_know(name: str, index: int) -> None:
-    """NULL would be taken for the default stream: a silent race."""
-    table = load()
-    refuses(RuntimeError, lambda: table.stream(FOREIGN[name], index))
-    _, out = table.try_stream(FOREIGN[name], index)
+    """The consumer would take NULL for the default stream, and kernels would race without any sign of it."""
+    table = table_under_test()
+    assert_refuses(RuntimeError, lambda: table.stream(UNKNOWN_DEVICES[name], index))
+    _, out = table.try_stream(UNKNOWN_DEVICES[name], index)
     assert out == UNTOUCHED

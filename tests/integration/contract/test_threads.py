@@ -1,4 +1,4 @@
-"""Several threads at once, each exporting, importing and allocating for itself and from one shared tensor."""
+"""Several threads at once: each exports, imports and allocates, with tensors of its own and a shared one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from tests.support.foreign_tensors import Foreign, prototype
-from tests.support.table import load
+from tests.support.foreign_tensors import ForeignTensor, prototype
+from tests.support.table import table_under_test
 from tests.support.tensors import use_count
 
 pytestmark = pytest.mark.isolated
@@ -19,7 +19,7 @@ THREADS, ROUNDS = 4, 500
 
 
 def test_threads_do_not_disturb_each_other() -> None:
-    table, shared = load(), torch.arange(6.0)
+    table, shared = table_under_test(), torch.arange(6.0)
     before = use_count(shared)
     start = threading.Barrier(THREADS)
 
@@ -37,7 +37,7 @@ def test_threads_do_not_disturb_each_other() -> None:
             assert ctypes.c_float.from_address(made.tensor.data).value == number
             made.delete()
             assert table.try_dltensor(None)[0].rc == -1
-        foreign = [Foreign() for _ in range(8)]
+        foreign = [ForeignTensor() for _ in range(8)]
         for one in foreign:
             table.to_torch(one.address)
             deleted += one.deleted

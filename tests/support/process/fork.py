@@ -29,8 +29,10 @@ def call(function: Callable[..., Any], *arguments: object, env: Changes | None =
     return run(work, env).value
 
 
-def run(work: Callable[[], str], env: Changes | None = None) -> Finished:
+def run(work: Callable[[], str], env: Changes | None = None, fork: Callable[[], int] | None = None) -> Finished:
     """Calls `work`, whose result becomes the answer; if it raises, the traceback becomes stderr.
+
+    `fork` is another way to fork than os.fork.
 
     The fork ends without finalising Python: a test may leave a device in a state that finalising would wait for.
     """
@@ -40,7 +42,7 @@ def run(work: Callable[[], str], env: Changes | None = None) -> Finished:
         with warnings.catch_warnings():
             # CPython 3.12 and newer warns if there are threads, and OpenBLAS starts some. They hold no lock now.
             warnings.simplefilter("ignore", DeprecationWarning)
-            child = os.fork()
+            child = (fork or os.fork)()
         if child == 0:
             _work_and_exit(work, env, answer.fileno())
         _, wait_status = os.waitpid(child, 0)

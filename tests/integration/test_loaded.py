@@ -54,7 +54,7 @@ def seen(backend: str, record: Callable[[str, object], None], **settings: str) -
     asked = ", ".join(f"{name}={value}" for name, value in settings.items())
     shown = {"python": platform.python_version(), "machine": platform.machine(), "torch": version("torch")}
     place = "/".join(answer["library"].split("/")[-2:])  # below _lib, or below torch
-    shown |= {"build": backend, "asked": asked, "loaded": place, "self-test": answer["self-test"]}
+    shown |= {"backend": backend, "asked": asked, "loaded": place, "self-test": answer["self-test"]}
     record("loaded", json.dumps(shown))
     return answer
 

@@ -76,14 +76,14 @@ def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Pat
 
 def _report(console: Console, outcomes: list[Outcome]) -> None:
     table = Table(title="./dev test")
-    for column in ("session", "passed", "failed", "skipped", "time", ""):
+    for column in ("session", "passed", "failed", "skipped", "left out", "time", ""):
         left = column in ("session", "")
         table.add_column(column, justify="left" if left else "right", no_wrap=column == "session")
     for outcome in outcomes:
         verdict = "[green]ok[/]" if outcome.good else "[red]failed[/]"
         if outcome.no_python:
             verdict = "[yellow]not available here[/]"
-        counts = (str(count) for count in (outcome.passed, outcome.failed, outcome.skipped))
+        counts = (str(count) for count in (outcome.passed, outcome.failed, outcome.skipped, outcome.left_out))
         table.add_row(outcome.session.name, *counts, f"{outcome.seconds:.0f} s", verdict)
     console.print(table)
     if loaded := [entry for outcome in outcomes for entry in outcome.loaded]:
@@ -100,7 +100,7 @@ def _loaded_table(loaded: list[dict[str, str]]) -> Table:
     table = Table(title="what was loaded")
     for column in ("processor", "CPython", "torch", "backend", "asked for", "loaded", "self-test"):
         table.add_column(column, overflow="fold", no_wrap=column == "loaded")
-    keys = ("machine", "python", "torch", "build", "asked", "loaded", "self-test")
+    keys = ("machine", "python", "torch", "backend", "asked", "loaded", "self-test")
     for cells in sorted({tuple(entry[key] for key in keys) for entry in loaded}, key=_by_version):
         table.add_row(*cells)
     return table

@@ -55,13 +55,13 @@ SANITIZED = Session("torch 2.9.1, ASan and UBSan", (CONTRACT,), "2.9.1", extras=
 
 def integration(torch: str, python: str | None, tests: tuple[str, ...] = INTEGRATION) -> list[Session]:
     """The sessions of one torch release, on that CPython or, with None, on a suitable one: a session with default
-    settings and, where torch has a table of its own and there is a row of ours, one with prefer="dlx". The tests of the
-    contract run only with our table."""
+    settings and, where torch has a table of its own and there is a row of ours, one with prefer="dlx". Only that one
+    has the tests of the contract then; the other says that it leaves them out."""
     name = f"torch {torch}" + (f", CPython {python}" if python else "")
     if not any(row.serves == "prefer" and torch.startswith(f"{row.torch}.") for row in matrix.read().rows.values()):
         return [Session(name, tests, torch, python, (TVM_FFI,))]
     return [
-        Session(name, tuple(test for test in tests if test != CONTRACT), torch, python, (TVM_FFI,)),
+        Session(name, tests, torch, python, (TVM_FFI,)),
         Session(f"{name}, prefer=dlx", CORE, torch, python, (TVM_FFI,), arguments=PREFER_DLX),
     ]
 

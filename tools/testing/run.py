@@ -42,6 +42,7 @@ class Outcome:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    left_out: int = 0  # tests that make no sense here; the output of pytest has the reasons
     seconds: float = 0.0
     output: str = ""
     problem: str = ""
@@ -94,10 +95,15 @@ def _read(report: Path, outcome: Outcome) -> Outcome:
     suite = next(xml.parse(report).getroot().iter("testsuite"))
     count = {key: int(suite.get(key, "0")) for key in ("tests", "failures", "errors", "skipped")}
     failed = count["failures"] + count["errors"]
-    properties = [entry for entry in suite.iter("property") if entry.get("name") == "loaded"]
-    loaded = tuple(json.loads(entry.get("value", "")) for entry in properties)
-    passed = count["tests"] - failed - count["skipped"]
-    return replace(outcome, passed=passed, failed=failed, skipped=count["skipped"], loaded=loaded)
+    properties = [(entry.get("name"), entry.get("value", "")) for entry in suite.iter("property")]
+    return replace(
+        outcome,
+        passed=count["tests"] - failed - count["skipped"],
+        failed=failed,
+        skipped=count["skipped"],
+        left_out=sum(int(value) for name, value in properties if name == "left out"),
+        loaded=tuple(json.loads(value) for name, value in properties if name == "loaded"),
+    )
 
 
 def _sanitizer() -> dict[str, str]:

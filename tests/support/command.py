@@ -9,36 +9,30 @@ import sys
 from typing import Any
 
 from tests.support.installation import Site
-from tests.support.process.finished import ROOT, TIMEOUT_S, Finished
+from tests.support.process import spawn
+from tests.support.process.finished import ROOT, Changes, Finished, change
 
 # Without -S, the packages of the tests' own environment would be there as well, and the doctor would name them.
-COMMAND = (sys.executable, "-S", "-m", "dlx_torch_ext")
+WORDS = ("-S", "-m", "dlx_torch_ext")
+COMMAND = (sys.executable, *WORDS)
 COLOURS = ("NO_COLOR", "FORCE_COLOR", "TERM")
 
 
+def changes(site: Site, more: Changes) -> Changes:
+    """No settings, no colours, 80 columns, and `more`."""
+    return site.environment({**dict.fromkeys(COLOURS), "COLUMNS": "80", **more})
+
+
 def environment(site: Site, **more: str | None) -> dict[str, str]:
-    """This process's environment without settings, 80 columns wide; None in `more` removes a variable."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("DLX_TORCH_", "TORCH_")) or "TEST" in k}
-    path = os.pathsep.join([str(site.folder), str(ROOT)])
-    given = {
-        **kept,
-        **dict.fromkeys(COLOURS),
-        "COLUMNS": "80",
-        "PYTHONPATH": path,
-        "PYTHONDONTWRITEBYTECODE": "1",
-        **more,
-    }
-    return {name: value for name, value in given.items() if value is not None}
+    """This process's environment with these changes."""
+    variables = dict(os.environ)
+    change(variables, changes(site, more))
+    return variables
 
 
 def dlx_torch(site: Site, *arguments: str, **env: str | None) -> Finished:
-    """`dlx-torch` with its stdout in a pipe."""
-    command = [*COMMAND, *arguments]
-    variables = environment(site, **env)
-    done = subprocess.run(
-        command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
-    )
-    return Finished(done.returncode, done.stdout, done.stderr)
+    """Runs `dlx-torch` with its stdout in a pipe."""
+    return spawn.python(*WORDS, *arguments, env=changes(site, env))
 
 
 def report(site: Site, *arguments: str, **env: str | None) -> tuple[int, dict[str, Any]]:

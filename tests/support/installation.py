@@ -95,17 +95,14 @@ class Site:
 
     def call(self, function: Callable[..., Any], *arguments: object, **env: str | None) -> Any:
         """The result of the function in a child process."""
-        return spawn.call(function, *arguments, env=self._environment(env))
+        return spawn.call(function, *arguments, env=self.environment(env))
 
     def cli(self, *arguments: str, **env: str | None) -> Finished:
         """Runs `dlx-torch` with these arguments in a child process."""
-        return spawn.python("-m", "dlx_torch_ext", *arguments, env=self._environment(env))
+        return spawn.python("-m", "dlx_torch_ext", *arguments, env=self.environment(env))
 
-    def run(self, code: str, *options: str, **env: str | None) -> Finished:
-        """Runs `code` in a child."""
-        return spawn.code(code, self._environment(env), options)
-
-    def _environment(self, env: Changes) -> Changes:
+    def environment(self, env: Changes) -> Changes:
+        """The changes for a child process: this folder comes first, there are no settings of ours, and `env`."""
         path = os.pathsep.join([str(self.folder), str(ROOT)])
         clean = {name: None for name in os.environ if name.startswith(("DLX_TORCH_", "TORCH_")) and "TEST" not in name}
         return {**clean, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **env}

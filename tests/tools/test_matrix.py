@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,8 @@ from dlx_torch_ext import _cache, _cli, _variants
 from dlx_torch_ext._cli import build
 from dlx_torch_ext._cli import matrix as reader
 
+from tests.snippets import import_cost
+from tests.support.process import spawn
 from tools import matrix
 from tools.settings import ROOT, ToolError
 
@@ -147,11 +148,6 @@ class TestCopiesInTheCode:
 
 def test_import_torch_never_reads_it() -> None:
     """The modules that `import torch` loads import neither this reader nor a TOML parser."""
-    code = "import json, sys, dlx_torch_ext._autoload, dlx_torch_ext._attach; print(json.dumps(list(sys.modules)))"
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=True, timeout=60, cwd=ROOT / "python", env={"PYTHONPATH": "."}
-    )
-    loaded = json.loads(done.stdout)
+    loaded = set(spawn.call(import_cost.of_attaching, env={"PYTHONPATH": str(ROOT / "python")}))
     assert "dlx_torch_ext._attach" in loaded
-    assert not {"tomllib", "tomli", "dlx_torch_ext._cli", "dlx_torch_ext._cli.matrix"} & set(loaded)
+    assert not {"tomllib", "tomli", "dlx_torch_ext._cli", "dlx_torch_ext._cli.matrix"} & loaded

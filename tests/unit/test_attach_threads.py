@@ -8,6 +8,7 @@ from typing import Any, Callable
 
 import dlx_torch_ext as dlx
 
+from tests.snippets import on_fake_torch
 from tests.support.fake_torch import table_attributes
 from tests.support.installation import Site, entry
 
@@ -81,25 +82,4 @@ def _run_in_threads(work: Callable[[], None], count: int) -> None:
 
 def test_attaching_while_another_thread_imports_torch(tmp_path: Path) -> None:
     site = Site(tmp_path, ROW, "[__import__('time').sleep(0.2), fake_torch.torch(whole=True)][1]")
-    finished = site.run(
-        """
-        import json, threading
-        import dlx_torch_ext as dlx
-        seen = []
-
-        def importing():
-            import torch
-            seen.append(dlx.status().provider)
-
-        def attaching():
-            seen.append(dlx.attach().provider)
-
-        threads = [threading.Thread(target=work) for work in (importing, attaching) * 3]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        print(json.dumps(seen))
-        """
-    )
-    assert finished.value == ["dlx"] * 6
+    assert site.call(on_fake_torch.attach_while_others_import, 3) == ["dlx"] * 6

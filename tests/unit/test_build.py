@@ -18,8 +18,10 @@ from dlx_torch_ext._cli.build import Target, plan
 from dlx_torch_ext._cli.compile import BuildError, Tools
 from dlx_torch_ext._settings import Settings
 
+from tests.snippets import building
 from tests.support.installation import facts
-from tests.support.process.finished import ROOT
+from tests.support.left_out import left_out_if
+from tests.support.process import spawn
 
 NPU = {"torch_npu": "2.9.0", "system": "linux", "machine": "aarch64"}
 
@@ -253,7 +255,7 @@ class TestBuilding:
             assert "\n" not in str(error.value)
             assert "--output-dir" in str(error.value)
 
-    @pytest.mark.skipif(sys.platform == "win32", reason="permissions of Unix")
+    @left_out_if(sys.platform == "win32", "Windows has other permissions")
     def test_a_read_only_folder(
         self, build: Callable[..., Target], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -282,44 +284,14 @@ class TestBuilding:
             build(name="mine.so", compiler=meanwhile)
 
 
-BUILDER = """
-import os, sys, time
-from pathlib import Path
-from dlx_torch_ext import _cache
-from dlx_torch_ext._cli import build
-from dlx_torch_ext._cli.compile import Tools
-from tests.support.installation import facts
-
-def compile_library(tools, here, backend, work):
-    print("compiling", work, flush=True)
-    sys.stdin.readline()
-    path = Path(work) / "built.so"
-    path.write_bytes(b"a library")
-    return str(path)
-
-_cache.revision = lambda: "0123456789ab"
-build.find_tools = lambda _: Tools("", "", "", "", "")
-build.compile_library = compile_library
-build._problem_in_a_child = lambda path, backend: ""
-build._build_target(build.plan(facts(), None, {folder!r}, None), "/torch")
-print("done", flush=True)
-"""
-
-
-def builder(folder: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", BUILDER.format(folder=str(folder))]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-
-
 def line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+@left_out_if(sys.platform == "win32", "Windows has no SIGKILL")
 def test_a_killed_build_does_not_block_the_next_one(build: Callable[..., Target], tmp_path: Path) -> None:
-    killed = builder(tmp_path / "out")
+    killed = spawn.start(building.build, str(tmp_path / "out"))
     word, _, work = line(killed).partition(" ")
     assert word == "compiling"
     killed.send_signal(signal.SIGKILL)
@@ -330,9 +302,9 @@ def test_a_killed_build_does_not_block_the_next_one(build: Callable[..., Target]
 
 
 def test_the_second_of_two_waits_and_takes_what_the_first_built(tmp_path: Path) -> None:
-    first = builder(tmp_path / "out")
+    first = spawn.start(building.build, str(tmp_path / "out"))
     assert line(first).startswith("compiling")
-    second = builder(tmp_path / "out")
+    second = spawn.start(building.build, str(tmp_path / "out"))
     assert second.stderr is not None
     assert f"waiting for process {first.pid}" in second.stderr.readline()
     first_out, _ = first.communicate("\n")

@@ -12,8 +12,10 @@ from dlx_torch_ext import _cache
 from dlx_torch_ext._facts import Facts
 from dlx_torch_ext._settings import Settings, read_settings
 
+from tests.snippets import on_fake_torch
 from tests.support import stub
 from tests.support.installation import SYSTEM, Site, facts
+from tests.support.left_out import left_out_if
 from tests.support.process.finished import ROOT
 
 NIGHTLY = "2.9.0.dev20250804+cu128"
@@ -178,17 +180,6 @@ class TestFound:
         assert _cache.built_for(in_cache(tmp_path / "missing")) == ()
 
 
-ATTACH = """
-import json
-from dlx_torch_ext import _cache
-_cache.revision = lambda: "0123456789ab"
-import dlx_torch_ext as dlx
-status = dlx.attach()
-built = [c for c in status.candidates if c.exact]
-print(json.dumps([status.provider, status.variant, status.library, status.reason, [c.verdict.reason for c in built]]))
-"""
-
-
 @pytest.mark.usefixtures("revision")
 class TestInAFreshProcess:
     """The package has no manifest, torch is a nightly, and the cache has a file with the right name."""
@@ -196,7 +187,8 @@ class TestInAFreshProcess:
     @staticmethod
     def attach(tmp_path: Path, **env: str) -> Any:
         site = Site(tmp_path / "site", None, f"fake_torch.torch({NIGHTLY!r}, whole=True)")
-        return site.run(ATTACH, DLX_TORCH_CACHE_DIR=str(tmp_path), DLX_TORCH_AUTOLOAD="0", **env).value
+        env = {"DLX_TORCH_CACHE_DIR": str(tmp_path), "DLX_TORCH_AUTOLOAD": "0", **env}
+        return site.call(on_fake_torch.attach_with_revision, "0123456789ab", **env)
 
     @staticmethod
     def path(tmp_path: Path) -> Path:
@@ -235,7 +227,7 @@ class TestInAFreshProcess:
         assert words in reason
         assert words in built[0]
 
-    @pytest.mark.skipif(SYSTEM != "linux", reason="only the loader of Linux crashes there")
+    @left_out_if(SYSTEM != "linux", "only the loader of Linux crashes there")
     def test_a_truncated_library(self, tmp_path: Path) -> None:
         file = stub.library(self.path(tmp_path), f'BUILT_FOR="{NIGHTLY}"')
         file.write_bytes(file.read_bytes()[:5000])

@@ -15,15 +15,9 @@ import pytest
 from dlx_torch_ext._cli import lock
 from dlx_torch_ext._cli.lock import LockHeld, locked
 
-from tests.support.process.finished import ROOT
-
-HOLD = """
-import sys
-from dlx_torch_ext._cli.lock import locked
-with locked({path!r}, 0, print):
-    print("held", flush=True)
-    sys.stdin.readline()
-"""
+from tests.snippets import building
+from tests.support.left_out import left_out_if
+from tests.support.process import spawn
 
 
 @pytest.fixture
@@ -32,8 +26,7 @@ def hold() -> Iterator[Callable[[Path], Any]]:
     started: list[subprocess.Popen[str]] = []
 
     def start(path: Path) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", HOLD.format(path=str(path))]
-        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = spawn.start(building.hold_lock, str(path))
         started.append(process)
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
@@ -80,7 +73,7 @@ def test_waits_until_it_is_free(hold: Callable[[Path], Any], tmp_path: Path) -> 
         assert path.read_text() == str(os.getpid())
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+@left_out_if(sys.platform == "win32", "Windows has no SIGKILL")
 def test_a_holder_that_was_killed_holds_nothing(hold: Callable[[Path], Any], tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
     holder = hold(path)
@@ -115,7 +108,7 @@ def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
         pytest.fail("there is no lock")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="flock")
+@left_out_if(sys.platform == "win32", "Windows has no flock")
 def test_on_a_file_system_without_locks_it_works_without_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import fcntl
 

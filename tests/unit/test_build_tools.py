@@ -10,6 +10,8 @@ from dlx_torch_ext import _cache
 from dlx_torch_ext._cli import compile
 from dlx_torch_ext._cli.compile import BuildError
 
+from tests.support.left_out import left_out_if
+
 
 class TestWhatIsMissing:
     @pytest.fixture
@@ -44,7 +46,7 @@ class TestWhatIsMissing:
         programs.remove(program)
         assert self.missing(torch_folder) == f"{program} is not found: pip install 'dlx-torch-ext[build]'"
 
-    @pytest.mark.skipif(sys.platform == "win32", reason="Visual Studio is found by CMake")
+    @left_out_if(sys.platform == "win32", "Visual Studio is found by CMake")
     def test_a_compiler(self, torch_folder: str, programs: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
         programs.remove("c++")
         assert "no C++ compiler: install g++" in self.missing(torch_folder)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.command import COMMAND, dlx_torch, environment
 from tests.support.installation import Site, entry, record
+from tests.support.left_out import left_out_if
 
 COMMANDS = [[], ["--version"], ["list"], ["doctor"], ["doctor", "--json"], ["doctor", "--all"]]
 
@@ -65,29 +66,27 @@ def test_no_path_is_too_strange_to_print(command: list[str], locale: dict[str, s
     assert b"\x1b" not in done.stdout
 
 
-if sys.platform != "win32":
-
-    def shell(site: Site, command: list[str], redirection: str) -> subprocess.CompletedProcess[str]:
-        words = " ".join(map(shlex.quote, [*COMMAND, *command]))
-        arguments = ["sh", "-c", f"{words} {redirection}"]
-        return subprocess.run(arguments, env=environment(site), stderr=subprocess.PIPE, text=True, check=False)
-
-    @pytest.mark.parametrize("command", COMMANDS)
-    def test_there_need_be_no_stdout(command: list[str], site: Site) -> None:
-        done = shell(site, command, ">&-")
-        assert (done.returncode, done.stderr) == (0, "")
+def shell(site: Site, command: list[str], redirection: str) -> subprocess.CompletedProcess[str]:
+    words = " ".join(map(shlex.quote, [*COMMAND, *command]))
+    arguments = ["sh", "-c", f"{words} {redirection}"]
+    return subprocess.run(arguments, env=environment(site), stderr=subprocess.PIPE, text=True, check=False)
 
 
-if sys.platform == "linux":
+@left_out_if(sys.platform == "win32", "Windows has no sh")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_there_need_be_no_stdout(command: list[str], site: Site) -> None:
+    done = shell(site, command, ">&-")
+    assert (done.returncode, done.stderr) == (0, "")
 
-    @pytest.mark.parametrize("command", COMMANDS)
-    def test_a_full_disk_is_an_error_of_one_line(command: list[str], site: Site) -> None:
-        done = shell(site, command, ">/dev/full")
-        assert done.returncode == 1
-        assert done.stderr == "dlx-torch: stdout cannot be written: No space left on device\n"
+
+@left_out_if(sys.platform != "linux", "only Linux has /dev/full")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_disk_is_an_error_of_one_line(command: list[str], site: Site) -> None:
+    done = shell(site, command, ">/dev/full")
+    assert done.returncode == 1
+    assert done.stderr == "dlx-torch: stdout cannot be written: No space left on device\n"
 
 
 def test_python_m(site: Site) -> None:
-    code = "import runpy, sys; sys.argv[1:] = ['list']; runpy.run_module('dlx_torch_ext', run_name='__main__')"
-    finished = site.run(code)
+    finished = site.cli("list")
     assert (finished.status, finished.stdout.splitlines()[0]) == (0, "* torch2.9-cxx11-cpu")

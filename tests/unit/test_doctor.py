@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.snippets import on_fake_torch
 from tests.support import stub
 from tests.support.command import dlx_torch, report
 from tests.support.installation import NO_TORCH, PLATFORM, Site, entry, record
@@ -166,8 +167,7 @@ def test_without_a_table_nothing_is_tested(torch: str, tmp_path: Path) -> None:
 
 def test_a_child_that_cannot_answer_is_a_failure(tmp_path: Path) -> None:
     site = Site(tmp_path, CPU, "[__import__('os')._exit(7)]")
-    site_code = "from dlx_torch_ext._cli import child; print(__import__('json').dumps(child.run().as_dict()))"
-    outcome = site.run(site_code).value
+    outcome = site.call(on_fake_torch.selftest_in_a_child)
     assert (outcome["ok"], outcome["crashed"]) == (False, True)
     assert "ended with code 7" in outcome["detail"]
 

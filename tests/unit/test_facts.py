@@ -11,6 +11,7 @@ import pytest
 from dlx_torch_ext import _capsule, _facts
 
 from tests.support import fake_torch, stub
+from tests.support.left_out import left_out_if
 from tests.support.structs import DLPackExchangeAPI
 
 SetModule = Callable[..., Any]
@@ -53,7 +54,7 @@ def test_no_device_is_asked() -> None:
     assert torch.questions == ["cuda"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only libstdc++ has two C++ ABIs")
+@left_out_if(sys.platform != "linux", "only libstdc++ has two C++ ABIs")
 @pytest.mark.parametrize("abi", [True, False])
 def test_cxx11_abi_by_function_and_by_flag(abi: bool) -> None:
     assert _facts.read(fake_torch.torch(cxx11_abi=abi)).cxx11_abi is abi

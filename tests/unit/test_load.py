@@ -15,6 +15,7 @@ from dlx_torch_ext._resolve import LIBRARY_VARIABLE, Accepted, Candidate, Reject
 
 from tests.support import stub
 from tests.support.installation import facts
+from tests.support.left_out import left_out_if
 from tests.support.process import spawn
 
 
@@ -123,26 +124,22 @@ def test_a_file_that_is_no_library(content: bytes, tmp_path: Path) -> None:
     assert "truncated" in reason or "not a 64-bit" in reason
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only the loader of Linux crashes there")
+def reasons_of_truncated(folder: str, lengths: list[int]) -> list[str]:
+    return [refused(Path(folder) / f"{length}.so") for length in lengths]
+
+
+@left_out_if(sys.platform != "linux", "only the loader of Linux crashes there")
 def test_a_library_truncated_anywhere_is_rejected_and_does_not_crash(tmp_path: Path) -> None:
     whole = stub.compiled().read_bytes()
     lengths = sorted({*range(0, 130, 3), *range(130, len(whole), len(whole) // 150), len(whole) - 1, len(whole) - 64})
     for length in lengths:
         (tmp_path / f"{length}.so").write_bytes(whole[:length])
-    finished = spawn.code(
-        f"""
-        import json
-        from pathlib import Path
-        from tests.unit.test_load import refused
-        print(json.dumps([refused(Path({str(tmp_path)!r}) / f"{{n}}.so") for n in {lengths}]))
-        """
-    )
-    reasons = finished.value
+    reasons = spawn.call(reasons_of_truncated, str(tmp_path), lengths)
     assert len(reasons) == len(lengths)
     assert all("truncated" in reason and "reinstall" in reason for reason in reasons)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="ELF")
+@left_out_if(sys.platform != "linux", "other systems have no ELF files")
 @pytest.mark.parametrize(
     ("offset", "byte", "words"),
     [

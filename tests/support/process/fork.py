@@ -10,7 +10,6 @@ import os
 import signal
 import sys
 import tempfile
-import textwrap
 import traceback
 import warnings
 from collections.abc import Callable
@@ -65,14 +64,3 @@ def _work_and_exit(work: Callable[[], str], env: Changes | None, answer: int) ->
         with os.fdopen(answer, "wb", closefd=False) as file:
             file.write(text.encode())
         os._exit(status)
-
-
-def code(text: str, env: Changes | None = None) -> Any:
-    """For the snippets that are still strings and set `answer`."""
-
-    def work() -> Any:
-        scope: dict[str, Any] = {}
-        exec(compile(textwrap.dedent(text), "<snippet>", "exec"), scope)
-        return scope["answer"]
-
-    return call(work, env=env)

@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,23 +28,18 @@ def run(function: Callable[..., Any], *arguments: object, env: Changes | None = 
     """
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "answer.json")
-        function_name = f"{function.__module__}:{function.__qualname__}"
-        finished = python("-m", "tests.support.process.child", function_name, json.dumps(arguments), answer, env=env)
+        finished = python(*_words(function, arguments, answer), env=env)
         return replace(finished, answer=answer.read_text(encoding="utf-8") if answer.exists() else "")
 
 
-def python(*arguments: str | Path, env: Changes | None = None) -> Finished:
+def start(function: Callable[..., Any], *arguments: object) -> subprocess.Popen[str]:
+    """Calls `function(*arguments)` and does not wait. stdin, stdout and stderr are pipes."""
+    return _start(_words(function, arguments, os.devnull), None, stdin=subprocess.PIPE)
+
+
+def python(*words: str | Path, env: Changes | None = None) -> Finished:
     """Runs this interpreter with these arguments from the repository's root."""
-    environment = dict(os.environ)
-    change(environment, env)
-    process = subprocess.Popen(
-        [sys.executable, *map(str, arguments)],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = _start(words, env)
     try:
         stdout, stderr = process.communicate(timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired:
@@ -54,7 +48,14 @@ def python(*arguments: str | Path, env: Changes | None = None) -> Finished:
     return Finished(process.returncode, stdout, stderr)
 
 
-def code(text: str, env: Changes | None = None, options: tuple[str, ...] = ()) -> Finished:
-    """For the programs that are still strings: the last line of their stdout is the answer."""
-    finished = python(*options, "-c", textwrap.dedent(text), env=env)
-    return replace(finished, answer=(finished.stdout.strip().splitlines() or [""])[-1])
+def _words(function: Callable[..., Any], arguments: tuple[object, ...], answer: str | Path) -> list[str | Path]:
+    """The arguments with which an interpreter calls the function."""
+    name = f"{function.__module__}:{function.__qualname__}"
+    return ["-m", "tests.support.process.child", name, json.dumps(arguments), answer]
+
+
+def _start(words: Iterable[str | Path], env: Changes | None, stdin: int | None = None) -> subprocess.Popen[str]:
+    environment = dict(os.environ)
+    change(environment, env)
+    command, pipe = [sys.executable, *map(str, words)], subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=stdin, stdout=pipe, stderr=pipe, text=True)

@@ -41,7 +41,7 @@ void probe_allocate(allocate_fn fn, void* prototype, void** out, int* rc) {
   *rc = fn(prototype, out, NULL, NULL);
 }
 
-void probe_delete(managed* tensor) {
+static void delete_tensor(managed* tensor) {
   if (tensor->deleter) tensor->deleter(tensor);
 }
 
@@ -65,7 +65,7 @@ int probe_repeat_export(two_fn fn, void* object, int times) {
       ++failed;
       PyErr_Clear();
     } else {
-      probe_delete((managed*)out);
+      delete_tensor((managed*)out);
     }
   }
   return failed;
@@ -83,7 +83,7 @@ int probe_repeat_import(two_fn export_fn, two_fn import_fn, void* object, int ti
     if (import_fn(tensor, &made) != 0) {
       ++failed;
       PyErr_Clear();
-      probe_delete((managed*)tensor);
+      delete_tensor((managed*)tensor);
       continue;
     }
     decref(made);
@@ -110,7 +110,7 @@ int probe_repeat_allocate(allocate_fn fn, void* prototype, int times) {
     if (fn(prototype, &out, NULL, NULL) != 0)
       ++failed;
     else
-      probe_delete((managed*)out);
+      delete_tensor((managed*)out);
   }
   return failed;
 }
@@ -129,7 +129,7 @@ int probe_repeat_stream(stream_fn fn, int32_t type, int32_t index, int times) {
 
 /* On a thread that Python does not know: it has no thread state and no GIL. */
 static void* delete_on_thread(void* tensor) {
-  probe_delete((managed*)tensor);
+  delete_tensor((managed*)tensor);
   return NULL;
 }
 
@@ -171,5 +171,5 @@ int probe_delete_at_exit(managed* tensor) {
 }
 
 __attribute__((destructor)) static void delete_kept(void) {
-  for (int i = 0; i < kept_count; ++i) probe_delete(kept[i]);
+  for (int i = 0; i < kept_count; ++i) delete_tensor(kept[i]);
 }

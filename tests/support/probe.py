@@ -24,7 +24,6 @@ def probe() -> ctypes.PyDLL:
         "probe_two": (None, [pointer, pointer, pointer, number, pointer]),
         "probe_stream": (None, [pointer, number, number, pointer, number, pointer]),
         "probe_allocate": (None, [pointer, pointer, pointer, pointer]),
-        "probe_delete": (None, [pointer]),
         "probe_repeat_dltensor": (number, [pointer, pointer, pointer, number]),
         "probe_repeat_export": (number, [pointer, pointer, number]),
         "probe_repeat_import": (number, [pointer, pointer, pointer, number, pointer]),

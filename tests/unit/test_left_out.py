@@ -2,57 +2,24 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from tests.support.process.finished import ROOT
+from tests.support.process import spawn
 
-MODULE = """
-import pytest
-from tests.support.left_out import cases, left_out_if
-
-@left_out_if(True, "there is no moon")
-@pytest.mark.parametrize("n", [1, 2])
-def test_of_the_moon(n):
-    raise AssertionError
-
-@left_out_if(False, "there is no rain")
-def test_of_the_rain():
-    pass
-
-@pytest.mark.parametrize("name", cases(["red", "blue"], {"blue": (True, "blue is missing")}))
-def test_of_the_sun(name):
-    assert name == "red"
-"""
-WHOLE_MODULE = """
-from tests.support.left_out import left_out_if
-pytestmark = left_out_if(True, "there is no sea")
-
-@left_out_if(True, "there is no fish")
-def test_one():
-    raise AssertionError
-
-def test_two():
-    raise AssertionError
-"""
+FILES = ["tests/snippets/left_out_module.py", "tests/snippets/left_out_tests.py"]
 
 
 @pytest.fixture
 def session(tmp_path: Path) -> tuple[str, int]:
     """What pytest prints, and the number in its report."""
-    (tmp_path / "test_sky.py").write_text(MODULE)
-    (tmp_path / "test_sea.py").write_text(WHOLE_MODULE)
-    plugin = ["-p", "tests.support.left_out", "-p", "no:cacheprovider", f"--rootdir={tmp_path}"]
     report = tmp_path / "report.xml"
-    command = [sys.executable, "-m", "pytest", "-q", *plugin, f"--junit-xml={report}", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    finished = spawn.python("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}", *FILES)
+    assert finished.status == 0, str(finished)
     properties = {it.get("name"): it.get("value") for it in ElementTree.parse(report).iter("property")}
-    return done.stdout, int(properties["left out"] or "")
+    return finished.stdout, int(properties["left out"] or "")
 
 
 def test_each_reason_is_printed_with_its_tests(session: tuple[str, int]) -> None:
@@ -60,11 +27,11 @@ def test_each_reason_is_printed_with_its_tests(session: tuple[str, int]) -> None
     start = next(i for i, line in enumerate(lines) if line.strip("= ") == "left out")
     assert lines[start + 1 : -1] == [
         "there is no sea:",
-        "  test_sea.py (2 tests)",
+        "  tests/snippets/left_out_module.py (2 tests)",
         "there is no moon:",
-        "  test_sky.py::test_of_the_moon (2 tests)",
+        "  tests/snippets/left_out_tests.py::test_of_the_moon (2 tests)",
         "blue is missing:",
-        "  test_sky.py::test_of_the_sun",
+        "  tests/snippets/left_out_tests.py::test_of_colours",
     ]
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,7 +11,6 @@ import pytest
 from tests.snippets import endings
 from tests.support.left_out import left_out_if
 from tests.support.process import fork, spawn
-from tests.support.process.finished import ROOT
 
 no_fork = left_out_if(not hasattr(os, "fork"), "the system has no fork")
 in_both_ways = pytest.mark.parametrize(
@@ -82,29 +79,9 @@ def test_a_new_interpreter_has_imported_almost_nothing() -> None:
     assert not imported & {"asyncio", "dlx_torch_ext", "multiprocessing", "pytest", "subprocess", "tempfile", "torch"}
 
 
-ISOLATED = """
-import os
-import pytest
-
-@pytest.mark.isolated
-def test_passes():
-    global changed
-    changed = True
-
-@pytest.mark.isolated
-def test_crashes():
-    os.abort()
-
-def test_is_not_disturbed():
-    assert "changed" not in globals()
-"""
-
-
 @no_fork
-def test_a_crash_of_an_isolated_test_fails_that_test_only(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text(ISOLATED)
-    plugin = ["-p", "tests.support.process.marker", "-p", "no:cacheprovider", f"--rootdir={tmp_path}"]
-    command = [sys.executable, "-m", "pytest", "-q", *plugin, str(tmp_path)]
-    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+def test_a_crash_of_an_isolated_test_fails_that_test_only() -> None:
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/snippets/isolated_tests.py")
+    printed = spawn.python(*words).stdout
     assert "the process of this test died: SIGABRT" in printed
     assert "1 failed, 2 passed" in printed

@@ -50,6 +50,21 @@ def test_sub_byte_elements_padded_to_a_byte_each() -> None:
     assert_import_refused(BufferError, dtype=(17, 4, 2), flags=4)
 
 
+READ_ONLY = 1  # DLPACK_FLAG_BITMASK_READ_ONLY
+
+
+def test_read_only_memory_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DLX_TORCH_REFUSE_READ_ONLY", "1")
+    assert_import_refused(BufferError, flags=READ_ONLY)
+
+
+def test_read_only_memory_is_taken_otherwise() -> None:
+    """torch has no tensors that cannot be written."""
+    tensor = table_under_test().to_torch(ForeignTensor(flags=READ_ONLY).address)
+    tensor[0, 0] = 7.0
+    assert tensor[0, 0].item() == 7.0
+
+
 UNKNOWN_DTYPES = {
     "opaque_handle": (3, 64, 1),
     "code_18": (18, 8, 1),

@@ -9,7 +9,7 @@ from ._attach import detach
 from ._facts import Facts
 from ._resolve import Resolution
 from ._settings import PREFERENCES
-from ._status import Status, describe
+from ._status import Status, describe, named_library_problem
 
 __all__ = ["AttachError", "attach", "detach", "resolve", "status"]
 
@@ -21,13 +21,15 @@ class AttachError(RuntimeError):
 def attach(prefer: str | None = None, strict: bool = False) -> Status:
     """Puts the best table that is available on torch.Tensor, and returns which one torch.Tensor has then.
 
-    prefer: "upstream" keeps torch's own table; "dlx" replaces it if one of our libraries fits. None means the value of
+    prefer: "upstream" keeps a table that torch or another package has put there; "dlx" replaces it if one of our
+    libraries fits, and `detach` puts it back. None means the value of
     DLX_TORCH_PREFER, which is "upstream" by default, and keeps a table of ours that is attached already.
 
     Imports torch if it is installed. Asks no device, except where a CUDA or ROCm build of torch and torch_npu are both
     installed. May be called any number of times, from any thread.
 
-    If no table can be attached, the Status says why; with strict=True that raises AttachError. Any other value of
+    If no table can be attached, or the library that DLX_TORCH_LIBRARY names cannot be used, the Status says why; with
+    strict=True that raises AttachError. What worked before stays on torch.Tensor in either case. Any other value of
     `prefer` raises ValueError. If tvm-ffi has seen a tensor already and will ignore the table, there is a
     RuntimeWarning, once in a process.
     """
@@ -38,6 +40,8 @@ def attach(prefer: str | None = None, strict: bool = False) -> Status:
     result = _status(torch, problem)
     if strict and result.provider == "none":
         raise AttachError(f"torch.Tensor has no DLPack exchange table: {result.reason}")
+    if strict and named_library_problem(result.candidates):
+        raise AttachError(result.reason)
     return result
 
 

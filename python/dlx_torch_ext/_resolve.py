@@ -14,7 +14,7 @@ OLDEST_LINE = (2, 4)
 LIBRARY_VARIABLE = "DLX_TORCH_LIBRARY"
 
 _REMEDY = "upgrade dlx-torch-ext, or run `dlx-torch build`"
-_PREFER_DLX = 'set DLX_TORCH_PREFER=dlx, or call dlx_torch_ext.attach(prefer="dlx")'
+PREFER_DLX = 'set DLX_TORCH_PREFER=dlx, or call dlx_torch_ext.attach(prefer="dlx")'
 
 
 class Accepted(Record):
@@ -161,7 +161,7 @@ def _existing_table(facts: Facts) -> Iterator[Candidate]:
         yield Candidate("torch's own table", "upstream", verdict, None, table.library)
     elif table is not None:
         place = table.library or "its library is unknown"
-        verdict = Accepted(f"another package has put its table on torch.Tensor, and it is left alone: {place}")
+        verdict = Accepted(f"another package has put its table on torch.Tensor ({place}): to replace it, {PREFER_DLX}")
         yield Candidate("another package's table", "foreign", verdict, None, table.library)
 
 
@@ -183,12 +183,11 @@ def _why_rejected(facts: Facts, manifest: Manifest, variant: Variant) -> str:
         return f"for torch {variant.torch}, here is {facts.torch}"
     if variant.cxx11_abi != facts.cxx11_abi:
         return f"for C++ ABI {_abi_text(variant.cxx11_abi)}, this torch has {_abi_text(facts.cxx11_abi)}"
-    if facts.table is not None and facts.table.provider == "foreign":
-        return "torch.Tensor has the table of another package already"
     if facts.table is not None and not _prefers_ours(facts):
-        return f"torch's own table comes first: to use this one, {_PREFER_DLX}"
+        owner = "torch's own" if facts.table.provider == "upstream" else "another package's"
+        return f"{owner} table comes first: to use this one, {PREFER_DLX}"
     if variant.serves == "prefer" and not _prefers_ours(facts):
-        return f"not used by default: to use it, {_PREFER_DLX}"
+        return f"not used by default: to use it, {PREFER_DLX}"
     wanted = wanted_backend(facts)
     if variant.backend == wanted:
         return ""
@@ -198,7 +197,7 @@ def _why_rejected(facts: Facts, manifest: Manifest, variant: Variant) -> str:
 
 
 def _built_here(facts: Facts, built: Sequence[Variant]) -> Iterator[Candidate]:
-    if facts.table is not None and not (facts.table.provider == "upstream" and _prefers_ours(facts)):
+    if facts.table is not None and not _prefers_ours(facts):
         return
     wanted = wanted_backend(facts)
     fitting = [v for v in built if v.backend == wanted]
@@ -226,7 +225,7 @@ def _why_none(facts: Facts, manifest: Manifest) -> str:
     rows = [v for v in manifest.variants if v.torch == _line_text(facts) and v.cxx11_abi == facts.cxx11_abi]
     wanted = wanted_backend(facts)
     if any(v.backend == wanted and v.serves == "prefer" for v in rows):
-        return f"torch {facts.torch} should have a table of its own and has none: to use ours, {_PREFER_DLX}"
+        return f"torch {facts.torch} should have a table of its own and has none: to use ours, {PREFER_DLX}"
     if rows:
         here = ", ".join(sorted({v.backend for v in rows}))
         return f"no {wanted} library for torch {_line_text(facts)} in this installation, only {here}: {_REMEDY}"

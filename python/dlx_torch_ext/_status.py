@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from ._facts import Facts
+from collections.abc import Iterable
+
+from ._dlpack import function_addresses
+from ._facts import Facts, Table
+from ._installed import Installed
+from ._locate import locate
 from ._record import Record
-from ._resolve import Accepted, Candidate, Resolution
+from ._resolve import LIBRARY_VARIABLE, PREFER_DLX, Accepted, Candidate, Rejected, Resolution
 
 
 class Status(Record):
@@ -35,21 +40,65 @@ class Status(Record):
         return f"{self.provider}: {self.reason}"
 
 
-def describe(facts: Facts, ours: Candidate | None, resolution: Resolution, not_tried: str) -> Status:
-    """`ours` is on torch.Tensor now, if anything of ours is. `resolution` is the latest attempt to attach, or, if
+def describe(facts: Facts, ours: Installed | None, resolution: Resolution, not_tried: str) -> Status:
+    """`ours`: what we have put on torch.Tensor, if anything. `resolution` is the latest attempt to attach, or, if
     `not_tried` says why there was none, what an attempt would do."""
-    candidates = resolution.candidates
-    if ours is not None:
-        return Status(ours.provider, ours.name, ours.library, ours.backend, ours.verdict.reason, candidates)
-    table = facts.table
-    provider = "none" if table is None else table.provider
-    if resolution.provider == "none" or resolution.provider == provider:
-        reason = resolution.reason
+    if ours is not None and ours.is_current():
+        candidate = ours.candidate
+        reason = candidate.verdict.reason
+        if not resolution.accepted and not not_tried:
+            reason += f"; it stays, since the latest attempt to attach found no other: {resolution.reason}"
+        values = (candidate.provider, candidate.name, candidate.library, candidate.backend)
     else:
-        reason = not_tried or "the table that was attached is gone: call dlx_torch_ext.attach() again"
-    if table is not None and resolution.provider != provider:
-        reason = f"{_WORDS[provider]} is there; {reason}"
-    return Status(provider, None, None if table is None else table.library, None, reason, candidates)
+        table = facts.table
+        reason = _reason_without_ours(table, ours, resolution, not_tried)
+        values = ("none", None, None, None) if table is None else (table.provider, None, table.library, None)
+    ignored = named_library_problem(resolution.candidates)
+    if ignored and ignored not in reason:
+        reason = f"{ignored}; {reason}"
+    return Status(*values, reason, resolution.candidates)
+
+
+def named_library_problem(candidates: Iterable[Candidate]) -> str:
+    """Why the library that DLX_TORCH_LIBRARY names is not used, or ""."""
+    for candidate in candidates:
+        if candidate.name == LIBRARY_VARIABLE and isinstance(candidate.verdict, Rejected):
+            return f"{LIBRARY_VARIABLE} is not followed: {candidate.verdict.reason}"
+    return ""
+
+
+def _reason_without_ours(table: Table | None, ours: Installed | None, resolution: Resolution, not_tried: str) -> str:
+    provider = "none" if table is None else table.provider
+    if resolution.provider in ("none", provider):
+        reason = resolution.reason
+    elif not_tried:
+        reason = not_tried
+    elif provider == "foreign":
+        reason = f"it replaced ours: to have ours again, {PREFER_DLX}"
+    else:
+        reason = "the table that was attached is gone: call dlx_torch_ext.attach() again"
+    if table is None:
+        return reason
+    owners = _owners(table, ours) if provider == "foreign" else ""
+    if owners or resolution.provider != provider:
+        reason = f"{_WORDS[provider]} is there{owners}; {reason}"
+    return reason
+
+
+def _owners(table: Table, ours: Installed | None) -> str:
+    """For a table with functions of several libraries: which are whose. Packages make such a table to replace one
+    function of ours or of torch's, for example the stream."""
+    names_by_library: dict[str, list[str]] = {}
+    for name, address in function_addresses(table.address).items() if table.address else ():
+        library = locate(address).library
+        if ours is not None and library == ours.candidate.library:
+            library = f"dlx-torch-ext ({library})"
+        names_by_library.setdefault(library or "an unknown library", []).append(name)
+    if len(names_by_library) < 2:
+        return ""
+    *few, (rest, _) = sorted(names_by_library.items(), key=lambda item: len(item[1]))
+    parts = [f"its {' and '.join(names)} from {library}" for library, names in few]
+    return f", with {', '.join(parts)} and the other functions from {rest}"
 
 
 _WORDS = {"upstream": "torch's own table", "foreign": "another package's table"}

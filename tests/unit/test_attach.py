@@ -102,10 +102,11 @@ def test_prefer_can_be_changed_again_and_again(upstream: Any) -> None:
     assert table_attributes(upstream) == {NEW: held}
 
 
-def test_a_legacy_integer_of_torchs_own_is_kept(upstream: Any) -> None:
+def test_both_attributes_name_our_table_and_both_are_restored(upstream: Any) -> None:
     upstream.Tensor.__c_dlpack_exchange_api__ = 4096
     dlx.attach(prefer="dlx")
-    assert table_attributes(upstream)[LEGACY] == 4096
+    held = table_attributes(upstream)
+    assert held[LEGACY] == _capsule.table_address(held[NEW]) != 4096
     dlx.detach()
     assert table_attributes(upstream)[LEGACY] == 4096
 
@@ -125,13 +126,30 @@ def test_an_inherited_table_is_visible_again_after_detach(
     assert torch.Tensor.__dlpack_c_exchange_api__ is inherited
 
 
-@pytest.mark.parametrize("prefer", [None, "upstream", "dlx"])
+@pytest.mark.parametrize("prefer", [None, "upstream"])
 def test_a_foreign_table_is_left_alone(prefer: str | None, torch: Any) -> None:
     theirs = empty_table()
     torch.Tensor.__dlpack_c_exchange_api__ = theirs
     status = dlx.attach(prefer=prefer)
     assert status.provider == "foreign"
     assert table_attributes(torch) == {NEW: theirs}
+
+
+@pytest.mark.parametrize("theirs", [{NEW: empty_table()}, {NEW: empty_table(), LEGACY: 4096}, {LEGACY: 4096}])
+@pytest.mark.parametrize("by", ["argument", "environment"])
+def test_a_foreign_table_is_replaced_where_asked_to_and_restored(
+    by: str, theirs: dict[str, Any], torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in theirs.items():
+        setattr(torch.Tensor, name, value)
+    if by == "environment":
+        monkeypatch.setenv("DLX_TORCH_PREFER", "dlx")
+    status = dlx.attach() if by == "environment" else dlx.attach(prefer="dlx")
+    assert status.provider == "dlx"
+    held = table_attributes(torch)
+    assert held[LEGACY] == _capsule.table_address(held[NEW])
+    dlx.detach()
+    assert table_attributes(torch) == theirs
 
 
 def test_detach_keeps_what_somebody_put_over_our_table(torch: Any) -> None:

@@ -118,7 +118,17 @@ class TestPreference:
         install_variants([entry("2.9", True, "cpu")])
         set_module(fake_torch.torch_with_own_table("2.9.1", foreign=True))
         monkeypatch.setenv("DLX_TORCH_PREFER", "dlx")
-        assert findings() == ["DLX_TORCH_PREFER=dlx is not followed: another package's table is left alone"]
+        assert findings() == []
+        assert _api.status().provider == "dlx"
+
+    def test_another_package_was_first_and_nobody_prefers_ours(
+        self, set_module: Callable[..., Any], install_variants: Callable[..., Path]
+    ) -> None:
+        install_variants([entry("2.9", True, "cpu")])
+        set_module(fake_torch.torch_with_own_table("2.9.1", foreign=True))
+        (finding,) = findings()
+        assert finding.startswith("the table of ")
+        assert finding.endswith('set DLX_TORCH_PREFER=dlx, or call dlx_torch_ext.attach(prefer="dlx")')
 
 
 def test_a_library_that_fits_and_fails(

@@ -12,8 +12,8 @@ from tests.support.installation import Site, entry
 CPU = [entry("2.9", True, "cpu")]
 
 OURS = {
-    *("_attach", "_autoload", "_cache", "_capsule", "_dlpack", "_elf", "_facts", "_layout", "_load", "_record"),
-    *("_release", "_resolve", "_selftest", "_settings", "_variants"),
+    *("_attach", "_autoload", "_cache", "_capsule", "_dlpack", "_elf", "_facts", "_installed", "_layout", "_load"),
+    *("_record", "_release", "_resolve", "_selftest", "_settings", "_variants"),
 }
 
 

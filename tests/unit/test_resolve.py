@@ -158,15 +158,24 @@ class TestOwnTable:
 
 
 class TestForeignTable:
-    """Another package's table is on torch.Tensor: it is left alone."""
+    """Another package's table is on torch.Tensor: it is left alone, unless ours is preferred."""
 
-    @pytest.mark.parametrize("prefer", ["upstream", "dlx"])
-    def test_left_alone(self, prefer: str, manifest: Manifest) -> None:
-        resolution = _resolve.resolve(facts(table=FOREIGN, settings=Settings(prefer=prefer)), manifest)
+    def test_left_alone(self, manifest: Manifest) -> None:
+        resolution = _resolve.resolve(facts(table=FOREIGN), manifest)
         assert (resolution.provider, resolution.library) == ("foreign", FOREIGN.library)
         assert str(FOREIGN.library) in resolution.reason
-        assert "already" in reasons(resolution)["torch2.9-cxx11-cpu"]
+        assert "DLX_TORCH_PREFER=dlx" in resolution.reason
+        assert "another package's table comes first" in reasons(resolution)["torch2.9-cxx11-cpu"]
         assert all(c.provider == "foreign" for c in resolution.accepted)
+
+    def test_replaced_where_asked_to(self, manifest: Manifest) -> None:
+        resolution = _resolve.resolve(facts(table=FOREIGN, settings=Settings(prefer="dlx")), manifest)
+        assert (resolution.provider, resolution.variant) == ("dlx", "torch2.9-cxx11-cpu")
+        assert [c.provider for c in resolution.accepted] == ["dlx", "foreign"], "theirs, should ours fail"
+
+    def test_left_alone_if_none_of_ours_fits(self, manifest: Manifest) -> None:
+        wish = facts(torch="2.9.0a0+git1234567", table=FOREIGN, settings=Settings(prefer="dlx"))
+        assert _resolve.resolve(wish, manifest).provider == "foreign"
 
     def test_in_an_unknown_library(self, manifest: Manifest) -> None:
         resolution = _resolve.resolve(facts(table=Table("foreign", 0)), manifest)
@@ -333,7 +342,7 @@ class TestBuiltHere:
         resolution = _resolve.resolve(here, manifest, [self.BUILT])
         assert [c.library for c in resolution.accepted] == ["/cache/own.so", UPSTREAM.library]
         beside = here.replace(table=FOREIGN)
-        assert _resolve.resolve(beside, manifest, [self.BUILT]).provider == "foreign"
+        assert _resolve.resolve(beside, manifest, [self.BUILT]).library == "/cache/own.so"
 
     @pytest.mark.parametrize("table", [UPSTREAM, FOREIGN])
     def test_a_table_comes_first(self, table: Table, manifest: Manifest) -> None:

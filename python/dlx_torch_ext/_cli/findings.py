@@ -10,7 +10,7 @@ from .. import _api
 from .._facts import Facts
 from .._resolve import LIBRARY_VARIABLE, Rejected
 from .._settings import BUILD_VARIABLES, DLX, OFF, ON, PREFERENCES, SWITCHES, VARIABLES, Settings
-from .._status import Status
+from .._status import Status, named_library_problem
 
 PREFIX = "DLX_TORCH_"
 
@@ -23,6 +23,7 @@ def findings(status: Status, facts: Facts) -> Iterator[str]:
     yield from _null_npu_stream(status, facts)
     yield from _values(facts.settings, os.environ)
     yield from _unknown_names(os.environ)
+    yield from _another_package(status)
     yield from _named_library(status, facts)
     yield from _preference(status, facts)
     yield from _failed_libraries(status, facts)
@@ -62,14 +63,24 @@ def _nearest(word: str, known: Sequence[str], prefix: str = "") -> str:
     return f"; did you mean {prefix}{found[0]}?" if found else ""
 
 
+def _another_package(status: Status) -> Iterator[str]:
+    """Another package's table, and what is known of it."""
+    if status.provider != "foreign":
+        return
+    library = status.library or "an unknown library"
+    # The name of the library that torch-c-dlpack-ext brings and tvm-ffi compiles.
+    known = "c_dlpack" in os.path.basename(library)
+    lacks = " hands out conjugate and negative views and fake tensors as if they were plain" if known else ""
+    yield f"the table of {library}{lacks or ' is in use'}: {status.reason}"
+
+
 def _named_library(status: Status, facts: Facts) -> Iterator[str]:
     """DLX_TORCH_LIBRARY, where that library is not the one in use."""
     path = facts.settings.library
-    verdict = next((c.verdict for c in status.candidates if c.name == LIBRARY_VARIABLE), None)
-    if isinstance(verdict, Rejected):
-        if verdict.reason not in status.reason:
-            yield f"{LIBRARY_VARIABLE} is not followed: {verdict.reason}"
-    elif path and not os.path.exists(path):
+    problem = named_library_problem(status.candidates)
+    if problem and status.provider != "none":  # where there is no table, the verdict says it
+        yield problem
+    elif not problem and path and not os.path.exists(path):
         yield f"{LIBRARY_VARIABLE}={path} does not exist: correct it, or unset it"
 
 
@@ -78,9 +89,7 @@ def _preference(status: Status, facts: Facts) -> Iterator[str]:
     if facts.settings.prefer != DLX or status.provider not in ("upstream", "foreign"):
         return
     if _api.resolve(facts).provider != "dlx":
-        reason = "another package's table is left alone"
-        if status.provider == "upstream":
-            reason = _api.resolve(facts.replace(table=None)).reason
+        reason = _api.resolve(facts.replace(table=None)).reason
         yield f"{VARIABLES['prefer']}=dlx is not followed: {reason}"
 
 

@@ -81,7 +81,7 @@ def _reason_without_ours(table: Table | None, ours: Installed | None, resolution
         return reason
     owners = _owners(table, ours) if provider == "foreign" else ""
     if owners or resolution.provider != provider:
-        reason = f"{_WORDS[provider]} is there{owners}; {reason}"
+        reason = f"{_IS_THERE[provider]}{owners}; {reason}"
     return reason
 
 
@@ -101,4 +101,5 @@ def _owners(table: Table, ours: Installed | None) -> str:
     return f", with {', '.join(parts)} and the other functions from {rest}"
 
 
-_WORDS = {"upstream": "torch's own table", "foreign": "another package's table"}
+FOREIGN_IS_THERE = "another package's table is there"
+_IS_THERE = {"upstream": "torch's own table is there", "foreign": FOREIGN_IS_THERE}

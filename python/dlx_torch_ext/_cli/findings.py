@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from .. import _api
 from .._facts import Facts
-from .._resolve import LIBRARY_VARIABLE, Rejected
+from .._resolve import LIBRARY_VARIABLE, PREFER_DLX, Rejected
 from .._settings import BUILD_VARIABLES, DLX, OFF, ON, PREFERENCES, SWITCHES, VARIABLES, Settings
-from .._status import Status, named_library_problem
+from .._status import FOREIGN_IS_THERE, Status, named_library_problem
 
 PREFIX = "DLX_TORCH_"
 
@@ -64,14 +64,17 @@ def _nearest(word: str, known: Sequence[str], prefix: str = "") -> str:
 
 
 def _another_package(status: Status) -> Iterator[str]:
-    """Another package's table, and what is known of it."""
+    """Another package's table, where more is known of it than that it is there."""
     if status.provider != "foreign":
         return
-    library = status.library or "an unknown library"
-    # The name of the library that torch-c-dlpack-ext brings and tvm-ffi compiles.
-    known = "c_dlpack" in os.path.basename(library)
-    lacks = " hands out conjugate and negative views and fake tensors as if they were plain" if known else ""
-    yield f"the table of {library}{lacks or ' is in use'}: {status.reason}"
+    library = os.path.basename(status.library or "")
+    if "c_dlpack" in library:  # torch-c-dlpack-ext brings a library of that name, and tvm-ffi compiles one
+        yield (
+            f"{library} hands out conjugate and negative views and fake tensors as if they were plain: to replace its"
+            f" table, {PREFER_DLX}"
+        )
+    if status.reason.startswith(FOREIGN_IS_THERE):
+        yield status.reason
 
 
 def _named_library(status: Status, facts: Facts) -> Iterator[str]:

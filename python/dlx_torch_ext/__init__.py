@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._api import AttachError, attach, detach, resolve, status
+    from ._api import attach, detach, resolve, status
+    from ._errors import AttachError, AttachWarning, BuildError, Error
     from ._facts import Facts, detect_backend
     from ._resolve import Accepted, Candidate, Rejected, Resolution
     from ._status import Status
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 # package too, for its entry point, and must not import modules that the entry point does not use.
 _MODULE_OF = {
     "Accepted": "_resolve",
-    "AttachError": "_api",
+    "AttachError": "_errors",
+    "AttachWarning": "_errors",
+    "BuildError": "_errors",
     "Candidate": "_resolve",
+    "Error": "_errors",
     "Facts": "_facts",
     "Rejected": "_resolve",
     "Resolution": "_resolve",
@@ -36,7 +40,10 @@ _MODULE_OF = {
 __all__ = [
     "Accepted",
     "AttachError",
+    "AttachWarning",
+    "BuildError",
     "Candidate",
+    "Error",
     "Facts",
     "Rejected",
     "Resolution",
@@ -54,13 +61,22 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         value: Any = _version()
     elif name in _MODULE_OF:
-        from importlib import import_module
-
-        value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+        value = _import(name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _import(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    except (ImportError, SyntaxError, ValueError, AttributeError) as error:
+        from ._errors import damaged
+
+        raise damaged(error) from error
 
 
 def __dir__() -> list[str]:

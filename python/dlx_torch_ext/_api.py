@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from . import _attach, _autoload, _facts
 from ._attach import detach
+from ._errors import AttachError, damaged
 from ._facts import Facts
 from ._resolve import Resolution
 from ._settings import PREFERENCES
 from ._status import Status, describe, named_library_problem
 
-__all__ = ["AttachError", "attach", "detach", "resolve", "status"]
-
-
-class AttachError(RuntimeError):
-    """`attach(strict=True)` ended without a table; the text says why, in one line."""
+__all__ = ["attach", "detach", "resolve", "status"]
 
 
 def attach(prefer: str | None = None, strict: bool = False) -> Status:
@@ -30,14 +29,15 @@ def attach(prefer: str | None = None, strict: bool = False) -> Status:
 
     If no table can be attached, or the library that DLX_TORCH_LIBRARY names cannot be used, the Status says why; with
     strict=True that raises AttachError. What worked before stays on torch.Tensor in either case. Any other value of
-    `prefer` raises ValueError. If tvm-ffi has seen a tensor already and will ignore the table, there is a
-    RuntimeWarning, once in a process.
+    `prefer` raises ValueError. If tvm-ffi has seen a tensor already and will ignore the table, there is an
+    AttachWarning, once in a process.
     """
     if prefer is not None and prefer not in PREFERENCES:
         raise ValueError(f'prefer={prefer!r} is neither "upstream" nor "dlx": give one of them, or None')
-    torch, problem = _facts.import_torch()
-    _attach.attach_imported(torch, problem, prefer)
-    result = _status(torch, problem)
+    with _damage_is_an_import_error():
+        torch, problem = _facts.import_torch()
+        _attach.attach_imported(torch, problem, prefer)
+        result = _status(torch, problem)
     if strict and result.provider == "none":
         raise AttachError(f"torch.Tensor has no DLPack exchange table: {result.reason}")
     if strict and named_library_problem(result.candidates):
@@ -48,7 +48,8 @@ def attach(prefer: str | None = None, strict: bool = False) -> Status:
 def status() -> Status:
     """Which table torch.Tensor has now, whose it is, and why. Imports torch if it is installed; changes nothing
     else."""
-    return _status(*_facts.import_torch())
+    with _damage_is_an_import_error():
+        return _status(*_facts.import_torch())
 
 
 def resolve(facts: Facts | None = None) -> Resolution:
@@ -57,9 +58,17 @@ def resolve(facts: Facts | None = None) -> Resolution:
     Without `facts` it imports torch, if it is installed, and reads the facts of this process as they are without a
     table of ours.
     """
-    if facts is None:
-        facts = _attach.facts_without_ours(*_facts.import_torch())
-    return _attach.decide(facts)
+    with _damage_is_an_import_error():
+        return _attach.decide(facts or _attach.facts_without_ours(*_facts.import_torch()))
+
+
+@contextlib.contextmanager
+def _damage_is_an_import_error() -> Iterator[None]:
+    """Modules that are imported late may turn out to be empty, or not Python."""
+    try:
+        yield
+    except (ImportError, SyntaxError, ValueError, AttributeError, NameError) as error:
+        raise damaged(error) from error
 
 
 def _status(torch: Any, problem: str) -> Status:

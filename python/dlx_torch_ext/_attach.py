@@ -146,6 +146,7 @@ def _warn_if_too_late(torch: Any) -> None:
     import warnings
 
     from . import _tvm_ffi
+    from ._errors import AttachWarning
 
     global _warned_too_late
     # The test needs a refusal that only our table gives. The overlay refuses as torch's own table does.
@@ -154,4 +155,4 @@ def _warn_if_too_late(torch: Any) -> None:
         return
     if _tvm_ffi.ignores_our_table(torch):
         _warned_too_late = True
-        warnings.warn(_tvm_ffi.TOO_LATE_WARNING, RuntimeWarning, stacklevel=4)
+        warnings.warn(_tvm_ffi.TOO_LATE_WARNING, AttachWarning, stacklevel=4)

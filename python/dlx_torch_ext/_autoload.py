@@ -1,7 +1,8 @@
-"""The entry point in the group torch.backends, which torch calls at the end of `import torch`.
+"""What the entry point in the group torch.backends does at the end of `import torch`. torch calls it through the package
+dlx_torch_ext_autoload, which also stands in its way where a module of this package is damaged.
 
-An exception from it would make `import torch` fail, so it raises none. It imports the rest of the package only if there
-is something to attach.
+An exception would make `import torch` fail, so none leaves. The rest of the package is imported only if there is
+something to attach.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ._facts import Facts
 
 ENTRY_POINT_GROUP = "torch.backends"
-ENTRY_POINT = "dlx_torch_ext._autoload:autoload"
+ENTRY_POINT = "dlx_torch_ext_autoload:__repr__"
 _TORCH_AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 _FIRST_LINE_WITH_AUTOLOAD = (2, 5)
 
@@ -26,15 +27,17 @@ suspended = ""  # the reason why the doctor lets nothing be attached in its own 
 
 
 def autoload() -> None:
-    """Attaches, unless DLX_TORCH_AUTOLOAD=0 or DLX_TORCH_DISABLE=1. `status()` reports an error that happens here."""
+    """Attaches, unless DLX_TORCH_AUTOLOAD=0 or DLX_TORCH_DISABLE=1. `status()` reports an error of attaching. Raises only
+    where modules of this package that `status` needs as well cannot be imported."""
     global fired, failure
     fired = True
-    try:
-        settings = read_settings()
-        if settings.autoload and not settings.disable and not suspended:
-            from ._attach import attach_imported
+    settings = read_settings()
+    if settings.disable or not settings.autoload or suspended:
+        return
+    from ._attach import attach_imported
 
-            attach_imported(sys.modules["torch"])
+    try:
+        attach_imported(sys.modules["torch"])
     except (KeyboardInterrupt, SystemExit):
         raise  # the user wants the program to stop
     except BaseException as error:  # not only Exception: an extension may raise a class of its own

@@ -104,7 +104,7 @@ def test_attaching_too_late_is_said_once() -> None:
     (first, warned), (second, nothing) = call(autoload.attach_after_tvm_ffi, DLX_TORCH_AUTOLOAD="0")
     assert (first, second) == ("dlx", "dlx")
     assert len(warned) == 1
-    assert warned[0][0] == "RuntimeWarning"
+    assert warned[0][0] == "AttachWarning"
     assert "tvm-ffi" in warned[0][1]
     assert nothing == []
 

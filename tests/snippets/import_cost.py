@@ -22,9 +22,9 @@ def of_the_package() -> list[str]:
 
 def of_the_entry_point() -> list[str]:
     before = set(sys.modules)
-    from dlx_torch_ext._autoload import autoload
+    import dlx_torch_ext_autoload
 
-    autoload()
+    dlx_torch_ext_autoload.__repr__()
     return sorted(set(sys.modules) - before)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import dlx_torch_ext
+from dlx_torch_ext import _autoload
 from dlx_torch_ext._facts import Facts, read
 from dlx_torch_ext._variants import library_file, row_directory
 
@@ -73,7 +74,9 @@ class Site:
         self.folder = folder
         self.package = folder / "dlx_torch_ext"
         source = Path(dlx_torch_ext.__file__).parent
-        shutil.copytree(source, self.package, ignore=shutil.ignore_patterns("_lib", "_src", "__pycache__"))
+        left_out = shutil.ignore_patterns("_lib", "_src", "__pycache__")
+        for name in (source.name, f"{source.name}_autoload"):
+            shutil.copytree(source.with_name(name), folder / name, ignore=left_out)
         if variants is not None:
             write_manifest(self.package, variants)
             write_libraries(self.package, variants)
@@ -90,7 +93,10 @@ class Site:
         if expression == NO_TORCH:
             lines, autoload = ["raise ModuleNotFoundError('No module named torch', name='torch')"], False
         if autoload:
-            lines += ["import dlx_torch_ext._autoload as _it", "_it.autoload()"]
+            lines += [
+                "from importlib.metadata import EntryPoint",
+                f"EntryPoint('dlx_torch_ext', {_autoload.ENTRY_POINT!r}, {_autoload.ENTRY_POINT_GROUP!r}).load()()",
+            ]
         (self.folder / "torch.py").write_text("\n".join(lines) + "\n")
 
     def call(self, function: Callable[..., Any], *arguments: object, **env: str | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import sys
 from pathlib import Path
@@ -115,7 +116,7 @@ class TestWhyNotAttached:
     def test_no_entry_point(self, set_module: SetModule, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_autoload, "_is_registered", lambda: False)
         why = _autoload.why_not_attached(_attach.facts_without_ours(set_module(fake_torch.torch()), ""))
-        assert "no entry point dlx_torch_ext._autoload:autoload" in why
+        assert "no entry point dlx_torch_ext_autoload:__repr__" in why
 
     def test_torch_was_imported_first(self, set_module: SetModule) -> None:
         assert "attach()" in _autoload.why_not_attached(_attach.facts_without_ours(set_module(fake_torch.torch()), ""))
@@ -143,4 +144,5 @@ def test_the_entry_point_is_found_by_its_metadata(tmp_path: Path, monkeypatch: p
 
 def test_the_entry_point_names_the_function() -> None:
     module, _, function = _autoload.ENTRY_POINT.partition(":")
-    assert getattr(sys.modules[module], function) is _autoload.autoload
+    assert getattr(importlib.import_module(module), function)() == module
+    assert _autoload.fired

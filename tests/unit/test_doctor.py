@@ -200,7 +200,7 @@ def test_it_says_why_autoload_did_not_fire(torch: str, env: dict[str, str], word
     site = Site(tmp_path, [entry("2.9", True, "cpu"), entry("2.4", True, "cpu")])
     site.write_torch(torch, autoload=False)
     metadata = record(tmp_path, "dlx-torch-ext", "0.1.0")
-    (metadata / "entry_points.txt").write_text("[torch.backends]\ndlx_torch_ext = dlx_torch_ext._autoload:autoload\n")
+    (metadata / "entry_points.txt").write_text("[torch.backends]\ndlx_torch_ext = dlx_torch_ext_autoload:__repr__\n")
     status, found = report(site, **env)
     assert status == 1
     assert words in found["autoload"]["note"]

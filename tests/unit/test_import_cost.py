@@ -11,6 +11,7 @@ from tests.support.installation import Site, entry
 
 CPU = [entry("2.9", True, "cpu")]
 
+PACKAGES = {"dlx_torch_ext", "dlx_torch_ext_autoload"}
 OURS = {
     *("_attach", "_autoload", "_cache", "_capsule", "_dlpack", "_elf", "_facts", "_installed", "_layout", "_load"),
     *("_record", "_release", "_resolve", "_selftest", "_settings", "_variants"),
@@ -41,13 +42,13 @@ def test_dir_lists_the_public_names_and_other_names_do_not_exist() -> None:
 
 def test_the_entry_point_imports_this_and_no_more(tmp_path: Path) -> None:
     new = set(Site(tmp_path, CPU).call(import_cost.of_the_entry_point_on_a_torch, False))
-    assert new == {"dlx_torch_ext", *(f"dlx_torch_ext.{name}" for name in OURS)}
+    assert new == {*PACKAGES, *(f"dlx_torch_ext.{name}" for name in OURS)}
 
 
 def test_with_a_table_of_torchs_own_it_imports_less(tmp_path: Path) -> None:
     new = set(Site(tmp_path, CPU).call(import_cost.of_the_entry_point_on_a_torch, True))
     ours = (OURS - ONLY_FOR_A_LIBRARY) | {"_locate"}
-    assert new == {"dlx_torch_ext", *(f"dlx_torch_ext.{name}" for name in ours)}
+    assert new == {*PACKAGES, *(f"dlx_torch_ext.{name}" for name in ours)}
 
 
 @pytest.mark.parametrize("setting", ["DLX_TORCH_AUTOLOAD=0", "DLX_TORCH_DISABLE=1"])
@@ -55,7 +56,7 @@ def test_switched_off_it_imports_three_modules(setting: str, tmp_path: Path) -> 
     name, _, value = setting.partition("=")
     new = set(Site(tmp_path, CPU).call(import_cost.of_the_entry_point, **{name: value}))
     ours = {"_autoload", "_record", "_settings"}
-    assert new == {"dlx_torch_ext", *(f"dlx_torch_ext.{name}" for name in ours)}
+    assert new == {*PACKAGES, *(f"dlx_torch_ext.{name}" for name in ours)}
 
 
 def test_a_python_without_the_c_api_can_import_it_and_gets_a_reason(tmp_path: Path) -> None:

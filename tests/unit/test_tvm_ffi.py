@@ -42,7 +42,7 @@ def refuse_as_our_table_does(_: Any) -> None:
 
 def test_a_conjugate_view_that_is_accepted_warns_once_at_the_caller(conjugate: Any, set_module: SetModule) -> None:
     set_module(tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
-    with pytest.warns(RuntimeWarning, match="after tvm-ffi had seen") as caught:
+    with pytest.warns(dlx.AttachWarning, match="after tvm-ffi had seen") as caught:
         dlx.attach()
     assert [warning.filename for warning in caught] == [__file__]
     dlx.detach()
@@ -54,7 +54,7 @@ def test_another_error_for_the_conjugate_view_warns(conjugate: Any, set_module: 
         raise BufferError("Can't export to DLPack")
 
     set_module(tvm_ffi(refuse), "tvm_ffi")
-    with pytest.warns(RuntimeWarning, match="after tvm-ffi had seen"):
+    with pytest.warns(dlx.AttachWarning, match="after tvm-ffi had seen"):
         dlx.attach()
 
 
@@ -67,7 +67,7 @@ def test_a_warning_as_an_error_is_raised_after_attaching(conjugate: Any, set_mod
     set_module(tvm_ffi(lambda tensor: [tensor]), "tvm_ffi")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(RuntimeWarning):
+        with pytest.raises(dlx.AttachWarning):
             dlx.attach()
     assert dlx.status().provider == "dlx"
 

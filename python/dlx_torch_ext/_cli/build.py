@@ -14,11 +14,12 @@ import tempfile
 from collections.abc import Iterator
 
 from .. import _cache, _facts, _resolve
+from .._errors import BuildError
 from .._facts import Facts
 from .._record import Record
 from .._variants import human_name, read_manifest
 from . import child
-from .compile import BuildError, compile_library, find_tools, say
+from .compile import compile_library, find_tools, say
 from .lock import LockHeld, locked
 
 _SYSTEMS = {"cuda": ("linux", "windows"), "rocm": ("linux",), "torch_npu": ("linux",)}

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .. import _cache
+from .._errors import BuildError
 from .._record import Record
 from .._variants import library_file
 
@@ -24,10 +25,6 @@ INSTALL_TOOLS = "pip install 'dlx-torch-ext[build]'"
 
 _MAX_FAILURE_LINES = 40  # that are shown of a compiler that fails
 _COMPILERS = ("c++", "g++", "clang++")
-
-
-class BuildError(Exception):
-    """There is no library. The first line of the text says why and what to do; the others are output of a compiler."""
 
 
 class Tools(Record):

@@ -74,9 +74,9 @@ def _import(name: str) -> Any:
     try:
         return getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
     except (ImportError, SyntaxError, ValueError, AttributeError) as error:
-        from ._errors import damaged
-
-        raise damaged(error) from error
+        # Not by _errors.damaged, because that module may be the damaged one.
+        problem = f"{type(error).__name__}: {error}"
+        raise ImportError(f"dlx-torch-ext is damaged ({problem}): reinstall it", name=__name__) from error
 
 
 def __dir__() -> list[str]:

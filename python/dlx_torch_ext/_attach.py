@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ._load import Library
 
 
-# The lock of this process, by its number: a forked child makes one of its own, because the thread that held ours does not
-# exist there. Such a lock is re-entrant, because code of torch runs while we hold it and may call this module again. We
-# never import torch while we hold it, because that could deadlock: another thread that imports torch holds Python's
-# import lock and waits for our lock in our entry point.
+# The lock of this process, by its number: a forked child makes one of its own, because the thread that held its
+# parent's does not exist there. It is re-entrant, because code of torch runs while we hold it and may call this module
+# again. We never import torch while we hold it, because that could deadlock: another thread that imports torch holds
+# Python's import lock and waits for ours in our entry point.
 _locks: dict[int, Any] = {}
 _last_attempt: Resolution | None = None
 _warned_too_late = False
@@ -68,8 +68,8 @@ def decide(facts: Facts) -> Resolution:
 
 
 def snapshot(torch: Any, problem: str) -> tuple[Facts, Installed | None, Resolution | None]:
-    """What `status` describes, all read at one moment: the facts without ours, what we have put on torch.Tensor, and the
-    result of the last attempt to attach; None where there is no such thing."""
+    """What `status` describes, all read at one moment: the facts without ours, what we have put on torch.Tensor, and
+    the result of the last attempt to attach; None where there is no such thing."""
     with _lock():
         return facts_without_ours(torch, problem), _installed.read(torch), _last_attempt
 

@@ -1,5 +1,5 @@
-"""What the entry point in the group torch.backends does at the end of `import torch`. torch calls it through the package
-dlx_torch_ext_autoload, which also stands in its way where a module of this package is damaged.
+"""What the entry point in the group torch.backends does at the end of `import torch`. torch calls it through the
+package dlx_torch_ext_autoload, which catches what happens if a module of this package is damaged.
 
 An exception would make `import torch` fail, so none leaves. The rest of the package is imported only if there is
 something to attach.
@@ -27,8 +27,8 @@ suspended = ""  # the reason why the doctor lets nothing be attached in its own 
 
 
 def autoload() -> None:
-    """Attaches, unless DLX_TORCH_AUTOLOAD=0 or DLX_TORCH_DISABLE=1. `status()` reports an error of attaching. Raises only
-    where modules of this package that `status` needs as well cannot be imported."""
+    """Attaches, unless DLX_TORCH_AUTOLOAD=0 or DLX_TORCH_DISABLE=1. `status()` reports an error of attaching. Raises
+    only where modules of this package that `status` needs as well cannot be imported."""
     global fired, failure
     fired = True
     settings = read_settings()

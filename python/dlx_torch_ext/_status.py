@@ -43,20 +43,22 @@ class Status(Record):
 def describe(facts: Facts, ours: Installed | None, resolution: Resolution, not_tried: str) -> Status:
     """`ours`: what we have put on torch.Tensor, if anything. `resolution` is the latest attempt to attach, or, if
     `not_tried` says why there was none, what an attempt would do."""
-    if ours is not None and ours.is_current():
-        candidate = ours.candidate
-        reason = candidate.verdict.reason
-        if not resolution.accepted and not not_tried:
-            reason += f"; it stays, since the latest attempt to attach found no other: {resolution.reason}"
-        values = (candidate.provider, candidate.name, candidate.library, candidate.backend)
-    else:
-        table = facts.table
-        reason = _reason_without_ours(table, ours, resolution, not_tried)
-        values = ("none", None, None, None) if table is None else (table.provider, None, table.library, None)
-    ignored = named_library_problem(resolution.candidates)
-    if ignored and ignored not in reason:
-        reason = f"{ignored}; {reason}"
-    return Status(*values, reason, resolution.candidates)
+    candidates = resolution.candidates
+    if ours is None or not ours.is_current():
+        table = facts.table or Table("none", 0)
+        reason = _with_ignored(_reason_without_ours(facts.table, ours, resolution, not_tried), candidates)
+        return Status(table.provider, None, table.library, None, reason, candidates)
+    it = ours.candidate
+    reason = it.verdict.reason
+    if not resolution.accepted and not not_tried:
+        reason += f"; it stays, since the latest attempt to attach found no other: {resolution.reason}"
+    return Status(it.provider, it.name, it.library, it.backend, _with_ignored(reason, candidates), candidates)
+
+
+def _with_ignored(reason: str, candidates: Iterable[Candidate]) -> str:
+    """`reason`, after what is wrong with the library that the user has named."""
+    ignored = named_library_problem(candidates)
+    return f"{ignored}; {reason}" if ignored and ignored not in reason else reason
 
 
 def named_library_problem(candidates: Iterable[Candidate]) -> str:

@@ -1,4 +1,4 @@
-"""`import torch`, and what people call after it, with damaged modules of ours: in forks, since each needs a fresh start.
+"""`import torch`, and what people call after it, with damaged modules of ours: each in a fork, for a fresh start.
 
 Imports nothing of ours before it forks.
 """
@@ -31,7 +31,7 @@ def modules() -> list[str]:
 
 
 def use_each(damage: str, but: list[str]) -> dict[str, Any]:
-    """For each module but those: how `import torch` and `attach` ended after it had been damaged, and what was warned of."""
+    """For each module but those: how `import torch` and `attach` ended after it had been damaged, and the warnings."""
     seen = {}
     for name in sorted(set(modules()) - set(but)):
         file = _site() / name

@@ -6,6 +6,7 @@ import ctypes
 import importlib
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Callable
 
@@ -97,7 +98,7 @@ class TestATableOverOurs:
     def test_status_says_whose_stream_and_whose_other_functions(self, torch: Any) -> None:
         ours = dlx.attach()
         other = ctypes.PyDLL(str(stub.compiled("MINOR=8")))
-        address = ctypes.cast(other.dlx_torch_exchange_api, ctypes.c_void_p).value
+        address = ctypes.cast(other.dlx_torch_exchange_api, ctypes.c_void_p).value or 0
         kept = self.copy_with(torch, current_work_stream=address)
         status = dlx.status()
         assert (status.provider, status.variant) == ("foreign", None)
@@ -139,7 +140,7 @@ class TestALaterAttachThatFails:
     def test_the_library_is_gone(self, torch: Any) -> None:
         first = dlx.attach()
         held = table_attributes(torch)
-        stub.Path(str(first.library)).unlink()
+        Path(str(first.library)).unlink()
         for status in (dlx.attach(prefer="dlx", strict=True), dlx.status()):
             assert (status.provider, status.library) == ("dlx", first.library)
             assert "it stays" in status.reason

@@ -32,7 +32,12 @@ TOOLS_NEED = ("abi3info", "lief", "packaging", "rich", "markdown-it-py", "mdurl"
 TOOLS = [Session("tests of the tools", ("tests/tools",), python=THIS_PYTHON, extras=TOOLS_NEED)]
 NEIGHBOURS = [
     Session("torch 2.9.1, last tvm-ffi that reads the integer", WITH_TVM_FFI, "2.9.1", extras=(OLDEST_TVM_FFI,)),
-    Session("torch 2.9.1, first tvm-ffi that reads the capsule", WITH_TVM_FFI, "2.9.1", extras=(FIRST_WITH_CAPSULE,)),
+    Session(
+        "torch 2.9.1, torch-c-dlpack-ext and the first tvm-ffi that reads the capsule",
+        BESIDE_PEER,
+        "2.9.1",
+        extras=(FIRST_WITH_CAPSULE, PEER),
+    ),
     # Without our package `import tvm_ffi` crashes here: torch-c-dlpack-ext has no library for this C++ ABI.
     Session("torch 2.6.0 and torch-c-dlpack-ext", BESIDE_PEER, "2.6.0", extras=(TVM_FFI, PEER)),
 ]

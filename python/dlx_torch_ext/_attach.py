@@ -147,6 +147,7 @@ def _warn_if_too_late(torch: Any) -> None:
 
     from . import _tvm_ffi
     from ._errors import AttachWarning
+    from ._ids import with_ids
 
     global _warned_too_late
     # The test needs a refusal that only our table gives. The overlay refuses as torch's own table does.
@@ -155,4 +156,4 @@ def _warn_if_too_late(torch: Any) -> None:
         return
     if _tvm_ffi.ignores_our_table(torch):
         _warned_too_late = True
-        warnings.warn(_tvm_ffi.TOO_LATE_WARNING, AttachWarning, stacklevel=4)
+        warnings.warn(with_ids(_tvm_ffi.TOO_LATE_WARNING), AttachWarning, stacklevel=4)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ._dlpack import function_addresses
 from ._facts import Facts, Table
+from ._ids import with_ids
 from ._installed import Installed
 from ._locate import locate
 from ._record import Record
@@ -47,6 +48,8 @@ def describe(facts: Facts, ours: Installed | None, resolution: Resolution, not_t
     if ours is None or not ours.is_current():
         table = facts.table or Table("none", 0)
         reason = _with_ignored(_reason_without_ours(facts.table, ours, resolution, not_tried), candidates)
+        if table.provider == "none" or reason.startswith(FOREIGN_IS_THERE):
+            reason = with_ids(reason)
         return Status(table.provider, None, table.library, None, reason, candidates)
     it = ours.candidate
     reason = it.verdict.reason
@@ -58,7 +61,7 @@ def describe(facts: Facts, ours: Installed | None, resolution: Resolution, not_t
 def _with_ignored(reason: str, candidates: Iterable[Candidate]) -> str:
     """`reason`, after what is wrong with the library that the user has named."""
     ignored = named_library_problem(candidates)
-    return f"{ignored}; {reason}" if ignored and ignored not in reason else reason
+    return f"{with_ids(ignored)}; {reason}" if ignored and ignored not in reason else reason
 
 
 def named_library_problem(candidates: Iterable[Candidate]) -> str:

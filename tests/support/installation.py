@@ -77,6 +77,7 @@ class Site:
         left_out = shutil.ignore_patterns("_lib", "_src", "__pycache__")
         for name in (source.name, f"{source.name}_autoload"):
             shutil.copytree(source.with_name(name), folder / name, ignore=left_out)
+        shutil.copy(ROOT / "docs" / "troubleshooting.md", self.package)  # as the wheel has it
         if variants is not None:
             write_manifest(self.package, variants)
             write_libraries(self.package, variants)

@@ -54,7 +54,7 @@ def broken_links(page: Path, text: str, repository: str) -> Iterator[str]:
 def quoted(text: str) -> list[str]:
     """The messages that a page quotes: each heading, and each first cell of a table's row, that is a piece of code and
     nothing else."""
-    return re.findall(r"^(?:### |\| )`([^`]+)`(?=$| \|)", text, re.M)
+    return re.findall(r"^(?:### |\| )`([^`]+)`(?: \(DLX\d+\))?(?=$| \|)", text, re.M)
 
 
 def messages() -> set[str]:
@@ -108,5 +108,7 @@ def test_the_quoted_messages_are_in_the_sources() -> None:
 
 
 def test_a_quoted_message_is_a_heading_or_begins_a_row() -> None:
-    text = "### `one thing`\n\n| `another` | `not this` |\n|---|---|\n\n### `no` heading of code\n\n`nor this`\n"
+    text = (
+        "### `one thing` (DLX001)\n\n| `another` | `not this` |\n|---|---|\n\n### `no` heading of code\n\n`nor this`\n"
+    )
     assert quoted(text) == ["one thing", "another"]

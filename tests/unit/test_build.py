@@ -324,5 +324,6 @@ def test_run_says_in_one_line_what_is_wrong(
     assert captured.out == ""
     assert (
         captured.err
-        == "dlx-torch: torch 2.3.1 is older than 2.4, the oldest that dlx-torch-ext supports: upgrade torch\n"
+        == "dlx-torch: torch 2.3.1 is older than 2.4, the oldest that dlx-torch-ext supports: upgrade torch"
+        " [DLX014]\n"
     )

@@ -54,12 +54,12 @@ def test_json_has_this_shape(tmp_path: Path) -> None:
     _, found = report(site, "--selftest", DLX_TORCH_NPU_DRAIN="0")
     library = str(site.package / "_lib" / CPU[0]["file"])
     assert list(found) == [
-        *("schema", "version", "path", "verdict", "in_use", "status", "facts", "settings", "findings", "autoload"),
-        *("functions", "candidates", "on_request", "selftest"),
+        *("schema", "version", "path", "verdict", "in_use", "status", "facts", "settings", "findings", "problems"),
+        *("autoload", "functions", "candidates", "on_request", "selftest"),
     ]
     assert found["schema"] == 1
     assert found["path"] == str(site.package)
-    assert found["findings"] == []
+    assert found["findings"] == found["problems"] == []
     assert found["status"] == {
         "provider": "dlx",
         "variant": "torch2.9-cxx11-cpu",

@@ -62,6 +62,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         if refusal:
             build.error(f"argument {_option(options.backend)}: {refusal}")
         return run_build(options.backend, options.output_dir, options.libname)
+    if options.command == "explain":
+        from .explain import run as run_explain
+
+        return run_explain(" ".join(options.words))
     from .list import run as run_list
 
     return run_list(everything=options.all)
@@ -81,6 +85,12 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     doctor.add_argument("--all", action="store_true", help="show every library that was passed over, with the reason")
     doctor.add_argument("--json", action="store_true", help="print the whole report as JSON")
     doctor.add_argument("--selftest", action="store_true", help="also try the table, in a child process")
+    explain = commands.add_parser(
+        "explain",
+        help="say what an id (DLX030) or a message means, and what to do",
+        description="Says what an id or a message of dlx-torch-ext means, and what to do. Without either it lists all.",
+    )
+    explain.add_argument("words", metavar="ID", nargs="*", help="an id, such as DLX030, or the message itself")
     listing = commands.add_parser("list", help="list the libraries of this installation and mark the one that fits")
     listing.add_argument("--all", action="store_true", help="print a line for each library")
     return parser, _add_build(commands)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from .. import _cache, _facts, _resolve
 from .._errors import BuildError
 from .._facts import Facts
+from .._ids import with_ids
 from .._record import Record
 from .._variants import human_name, read_manifest
 from . import child
@@ -59,7 +60,7 @@ def run(backend: str | None, output_dir: str | None, libname: str | None) -> int
         target = plan(facts, backend, output_dir, libname)
         _build_target(target, os.path.dirname(os.path.abspath(torch.__file__)))
     except BuildError as error:
-        say(str(error))
+        say(with_ids(str(error)))
         return 1
     except KeyboardInterrupt:
         say("interrupted; no file was left behind")

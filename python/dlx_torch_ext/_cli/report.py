@@ -10,6 +10,7 @@ from typing import Any
 from .. import _api, _attach, _autoload, _facts
 from .._dlpack import CAPSULE_ATTRIBUTE, function_addresses
 from .._facts import Facts
+from .._ids import find, with_ids
 from .._locate import locate
 from .._resolve import Accepted, Candidate
 from .._settings import DLX
@@ -30,6 +31,11 @@ def collect() -> dict[str, Any]:
     # A torch that does not import has a place, too.
     torch_path = copies.location(torch) or next(iter(copies.on_path("torch")), "")
     path = copies.location(dlx_torch_ext)
+    warned = [
+        *findings(status, facts),
+        *copies.warnings("torch", "torch", torch_path),
+        *copies.warnings("dlx_torch_ext", "dlx-torch-ext", path),
+    ]
     return {
         "schema": SCHEMA,
         "version": dlx_torch_ext.__version__,
@@ -39,10 +45,11 @@ def collect() -> dict[str, Any]:
         "status": {key: getattr(status, key) for key in ("provider", "variant", "library", "backend", "reason")},
         "facts": {**_facts_of(facts), "torch_path": torch_path or None, "executable": sys.executable},
         "settings": facts.settings.as_dict(),
-        "findings": [
-            *findings(status, facts),
-            *copies.warnings("torch", "torch", torch_path),
-            *copies.warnings("dlx_torch_ext", "dlx-torch-ext", path),
+        "findings": [with_ids(finding) for finding in warned],
+        "problems": [
+            {"id": entry.id, "text": text, "explain": f"dlx-torch explain {entry.id}"}
+            for text in ([] if status.provider in ("dlx", "overlay", "upstream") else [status.reason]) + warned
+            for entry in find(text)
         ],
         "autoload": {"fired": _autoload.fired, "note": _autoload.why_not_attached(facts)},
         "functions": functions(torch),

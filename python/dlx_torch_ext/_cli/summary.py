@@ -29,6 +29,10 @@ def write(report: Report, screen: Screen, everything: bool = False) -> None:
         word = {True: "passed", False: "FAILED", None: "not run"}[report["selftest"]["ok"]]
         screen.blank()
         screen.text(f"self-test {word}: {report['selftest']['detail']}", "bad" if word == "FAILED" else "")
+    ids = " ".join(dict.fromkeys(problem["id"] for problem in report["problems"]))
+    if ids:
+        screen.blank()
+        screen.text(f"more about {ids}: dlx-torch explain ID")
 
 
 def _verdict(report: Report, screen: Screen) -> None:

@@ -64,7 +64,7 @@ def _use() -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # and then too it must not fail
         importlib.reload(torch)
-    answer = {"warnings": [f"{one.category.__name__}: {one.message}" for one in caught]}
+    answer: dict[str, Any] = {"warnings": [f"{one.category.__name__}: {one.message}" for one in caught]}
     try:
         import dlx_torch_ext
 

@@ -15,7 +15,8 @@ import pytest
 from dlx_torch_ext import _cache, _cli, _facts
 from dlx_torch_ext._cli import build as build_command
 from dlx_torch_ext._cli.build import Target, plan
-from dlx_torch_ext._cli.compile import BuildError, Tools
+from dlx_torch_ext._cli.compile import Tools
+from dlx_torch_ext._errors import BuildError
 from dlx_torch_ext._settings import Settings
 
 from tests.snippets import building

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from dlx_torch_ext import _cache
 from dlx_torch_ext._cli import compile
-from dlx_torch_ext._cli.compile import BuildError
+from dlx_torch_ext._errors import BuildError
 
 from tests.support.left_out import left_out_if
 

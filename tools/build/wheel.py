@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tools import matrix
 from tools.build import cross
+from tools.build.squeeze import squeeze
 from tools.screen import busy
 from tools.sdk import every_row, fetch
 from tools.settings import ROOT, ToolError, dev_dir, locked, machine, run, tool, uv_environment
@@ -28,7 +29,7 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
     """
     known, arch = matrix.read().rows, arch or machine()
     if unknown := [name for name in names if name not in known]:
-        raise ToolError(f"no row {', '.join(unknown)} in declared.toml: choose from {', '.join(known)}")
+        raise ToolError(f"no row {', '.join(unknown)} in variants.toml: choose from {', '.join(known)}")
     cross_settings = cross.settings(arch)
     for release in dict.fromkeys(known[name].sdk for name in names):
         every_row.fetch_with_rocm(release, arch, require_rocm=False)
@@ -69,7 +70,7 @@ def repair(wheel: Path, out: Path) -> Path:
         return Path(shutil.move(wheel, out / wheel.name))
     scratch_dir = wheel.parent / "repaired"
     shutil.rmtree(scratch_dir, ignore_errors=True)
-    command = [sys.executable, "-m", "auditwheel", "repair", "-z", "9"]
+    command = [sys.executable, "-m", "auditwheel", "repair"]
     command += ["--exclude", "libc10*", "--exclude", "libtorch*"]
     run([*command, "-w", str(scratch_dir), str(wheel)], what="auditwheel repair", env=_build_environment())
     repaired = next(scratch_dir.glob("*.whl"))
@@ -103,5 +104,6 @@ def main(options: argparse.Namespace) -> int:
     names = [name.strip() for name in options.rows.split(",")] if options.rows else _rows_for(arch)
     with tempfile.TemporaryDirectory() as scratch:
         wheel = repair(build(names, Path(scratch), arch=options.arch), options.out)
+    squeeze(wheel)
     print(f"{wheel}  {wheel.stat().st_size / 1e6:.2f} MB, {len(names)} rows: {', '.join(names)}")
     return 0

@@ -28,7 +28,17 @@ UNIT = [Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=()
 # audit compile libraries for macOS and Windows with zig.
 REQUESTS_NEEDS = ("requests", "urllib3", "certifi", "idna", "charset-normalizer")
 BUILD_NEEDS = ("scikit-build-core", "pathspec", zig.REQUIREMENT)
-TOOLS_NEED = ("abi3info", "lief", "packaging", "rich", "markdown-it-py", "mdurl", *BUILD_NEEDS, *REQUESTS_NEEDS)
+TOOLS_NEED = (
+    "abi3info",
+    "deflate",
+    "lief",
+    "packaging",
+    "rich",
+    "markdown-it-py",
+    "mdurl",
+    *BUILD_NEEDS,
+    *REQUESTS_NEEDS,
+)
 TOOLS = [Session("tests of the tools", ("tests/tools",), python=THIS_PYTHON, extras=TOOLS_NEED)]
 NEIGHBOURS = [
     Session("torch 2.9.1, last tvm-ffi that reads the integer", WITH_TVM_FFI, "2.9.1", extras=(OLDEST_TVM_FFI,)),

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-pytest_plugins = ["tests.support.left_out", "tests.support.process.marker"]
+pytest_plugins = ["tests.support.faults", "tests.support.left_out", "tests.support.process.marker"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

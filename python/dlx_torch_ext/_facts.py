@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-import importlib.util
 import os
 import sys
 from typing import Any, Callable
@@ -174,7 +173,7 @@ def _torch_npu_version() -> str | None:
     module = sys.modules.get("torch_npu")
     if module is None:
         try:
-            spec = importlib.util.find_spec("torch_npu")
+            spec = _find_spec("torch_npu")
         except (ImportError, ValueError):
             return None
         if spec is None or spec.origin is None:  # a folder of that name, but not a package
@@ -186,6 +185,16 @@ def _torch_npu_version() -> str | None:
         except importlib.metadata.PackageNotFoundError:
             version = "unknown version"
     return str(version)
+
+
+def _find_spec(name: str) -> Any:
+    """Asks every finder as importlib.util.find_spec does, but without Python's import lock: in a child that C forked,
+    a thread which does not exist there may hold it for ever."""
+    for finder in sys.meta_path:
+        spec = finder.find_spec(name, None)
+        if spec is not None:
+            return spec
+    return None
 
 
 def _cxx11_abi(torch: Any) -> bool | None:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from tools import matrix
@@ -27,7 +28,7 @@ def main(options: argparse.Namespace) -> int:
     # The wheel is in a new folder, so that another ./dev test does not replace it.
     with tempfile.TemporaryDirectory() as folder:
         outcomes = _run(console, chosen, _wheel(options, chosen, Path(folder)), options)
-    _report(console, outcomes)
+    _report(console, outcomes, options.command)
     good = all(outcome.good for outcome in outcomes)
     # Programs read this last line. A session that could not run counts as one failed test.
     broken = sum(1 for outcome in outcomes if not outcome.good and not outcome.failed)
@@ -50,6 +51,8 @@ def _run(console: Console, chosen: list[Session], wheel_path: Path, options: arg
 def _choose(options: argparse.Namespace) -> list[Session]:
     if options.python and not options.torch:
         raise ToolError("--python needs --torch: give the release too, such as --torch 2.9.1 --python 3.12")
+    if options.command == "faults":
+        return plan.FAULTS
     if options.sanitize:
         return [plan.SANITIZED]
     if options.arch not in (None, machine()):
@@ -74,7 +77,7 @@ def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Pat
     return wheel.build(matrix.read().of_lines(lines), out, arch=options.arch, sanitize=options.sanitize)
 
 
-def _report(console: Console, outcomes: list[Outcome]) -> None:
+def _report(console: Console, outcomes: list[Outcome], command: str) -> None:
     table = Table(title="./dev test")
     for column in ("session", "passed", "failed", "skipped", "left out", "time", ""):
         left = column in ("session", "")
@@ -88,10 +91,22 @@ def _report(console: Console, outcomes: list[Outcome]) -> None:
     console.print(table)
     if loaded := [entry for outcome in outcomes for entry in outcome.loaded]:
         console.print(_loaded_table(loaded))
+    if command == "faults":
+        console.print(_faults_table([entry for outcome in outcomes for entry in outcome.faults]))
     for outcome in outcomes:
         no_test = "" if outcome.passed or outcome.failed else "no test ran"
         if problem := outcome.problem or no_test:
             console.print(f"{outcome.session.name}: {problem}", markup=False, soft_wrap=True)
+
+
+def _faults_table(faults: list[dict[str, str]]) -> Table:
+    """What was broken on purpose, and what the host saw."""
+    table = Table(title="what was broken, and what the host saw", show_lines=True)
+    for column in ("broken", "seen"):
+        table.add_column(column, overflow="fold")
+    for entry in faults:
+        table.add_row(escape(entry["broken"]), escape(entry["seen"]))
+    return table
 
 
 def _loaded_table(loaded: list[dict[str, str]]) -> Table:

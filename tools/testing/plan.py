@@ -65,6 +65,11 @@ MORE_NPU = [
 # The same wheel on other CPythons: with torch 2.5.1, which all of them but 3.14 have, and on 3.14 with torch 2.9.1.
 PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v, (TVM_FFI,)) for v in ("3.9", "3.11", "3.12", "3.13")]
 PYTHONS += [Session("same wheel, CPython 3.14", CORE, "2.9.1", "3.14", (TVM_FFI,))]
+# What is broken on purpose: ./dev faults runs these alone, ./dev test with the other tests.
+FAULTS = [
+    Session("faults without torch", ("tests/unit",), python=THIS_PYTHON, arguments=("-m", "fault")),
+    Session("faults, torch 2.9.1", ("tests/integration/faults",), "2.9.1", extras=(TVM_FFI,)),
+]
 SANITIZED = Session("torch 2.9.1, ASan and UBSan", (CONTRACT,), "2.9.1", extras=(TVM_FFI,), sanitize=True)
 
 

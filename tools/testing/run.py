@@ -47,6 +47,7 @@ class Outcome:
     output: str = ""
     problem: str = ""
     loaded: tuple[dict[str, str], ...] = ()  # what tests/integration/test_loaded.py reports
+    faults: tuple[dict[str, str], ...] = ()  # what tests/support/faults.py reports
     no_python: bool = False  # that CPython is not here and cannot be downloaded
 
     @property
@@ -103,6 +104,7 @@ def _read(report: Path, outcome: Outcome) -> Outcome:
         skipped=count["skipped"],
         left_out=sum(int(value) for name, value in properties if name == "left out"),
         loaded=tuple(json.loads(value) for name, value in properties if name == "loaded"),
+        faults=tuple(json.loads(value) for name, value in properties if name == "fault"),
     )
 
 

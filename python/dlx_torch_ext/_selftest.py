@@ -1,34 +1,41 @@
-"""Tries a table on a CPU tensor before any consumer uses it: an export, an import, a refusal and the stream.
+"""Tries a table on CPU tensors before any consumer uses it: exports, an import, a refusal and the stream.
 
 It calls the functions of the table as a consumer does. It asks no device.
+
+Other threads may look at this one at any time: profilers and watchdogs read the frames of all threads, and what they
+find there lives until they let go of it. So nothing is decided by the reference count of an object that Python code
+here holds.
 """
 
 from __future__ import annotations
 
 import ctypes
-import sys
-from typing import Any, Callable
+from typing import Any
 
 from ._dlpack import (
+    FUNCTIONS,
     K_DL_CPU,
     K_DL_FLOAT,
     VERSION,
+    DLDataType,
+    DLDevice,
     DLManagedTensorVersioned,
     DLPackExchangeAPI,
     DLTensor,
 )
 from ._layout import plain_tensors
 
-# PYFUNCTYPE keeps the GIL and raises the exception that the function set.
-_FROM_PY_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
-_TO_PY_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.py_object))
+# PYFUNCTYPE keeps the GIL and raises the exception that the function set. Objects are passed as addresses.
+_FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _CURRENT_WORK_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
-_DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_TAKE_POINTER = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+_TYPE_OF = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)
 
 _SHAPE, _STRIDES, _OFFSET = (2, 3), (12, 2), 5
+_TRIES = 100
 
 # What a table may still use after a failed test. It is never freed, because a deleter may run late and read it.
-_kept_alive: list[Any] = []
+_kept_alive: dict[int, Any] = {}
 
 
 class _Failed(Exception):
@@ -36,19 +43,21 @@ class _Failed(Exception):
 
 
 def problem(torch: Any, table: int, *, ours: bool) -> str:
-    """What is wrong with the table at address `table`, or "". Never raises. Afterwards no exception is set and no
-    reference is left.
+    """What is wrong with the table at address `table`, or "". Never raises. Afterwards no exception is set and, if
+    nothing is wrong, no reference is left.
 
     `ours`: the table is one of ours, so the type of its exceptions is checked too.
     """
     api = DLPackExchangeAPI.from_address(table)
     try:
+        _test_entries(api)
         with plain_tensors(torch):
             view = torch.empty(24, dtype=torch.float32, device="cpu").as_strided(_SHAPE, _STRIDES, _OFFSET)
-            _test_export(api, view)
-            _test_round_trip(api, torch, view)
-        _test_refusal(api, ours)
-        _test_stream(api)
+            described = _describe(view)
+            _test_round_trips(api, torch, view, described)
+            _test_export(api, id(view), _read_fields(described), "an exported")
+            _test_refusal(api, ours)
+            _test_stream(api)
     except _Failed as error:
         return f"the self-test failed: {error}"
     except Exception as error:
@@ -87,73 +96,89 @@ def _dtype_name(code: int, bits: int, lanes: int) -> str:
     return f"{name or f'DLPack dtype code {code}, bits '}{bits}{'' if lanes == 1 else f' x {lanes} lanes'}"
 
 
-def _check_fields(tensor: Any, view: Any) -> None:
-    expected = {
-        "data": view.data_ptr(),
-        "device": _device_name(K_DL_CPU, 0),
-        "dtype": _dtype_name(K_DL_FLOAT, 32, 1),
-        "ndim": len(_SHAPE),
-        "shape": tuple(view.shape),
-        "strides": view.stride(),
-    }
+def _check_fields(tensor: Any, expected: dict[str, object], which: str) -> None:
     for name, found in _read_fields(tensor).items():
-        _expect(f"{name} of an exported tensor", found, expected[name])
+        _expect(f"{name} of {which} tensor", found, expected[name])
 
 
-def _test_export(api: Any, view: Any) -> None:
+def _describe(view: Any) -> DLTensor:
+    numbers = ctypes.c_int64 * len(_SHAPE)
+    cpu, float32 = DLDevice(K_DL_CPU, 0), DLDataType(K_DL_FLOAT, 32, 1)
+    return DLTensor(view.data_ptr(), cpu, len(_SHAPE), float32, numbers(*view.shape), numbers(*view.stride()))
+
+
+def _test_entries(api: Any) -> None:
+    _expect("the major version of the table", api.version.major, VERSION[0])
+    for name in FUNCTIONS:
+        if not getattr(api, name):
+            raise _Failed(f"the table has no {name}")
+
+
+def _call(api: Any, name: str, first: int, second: Any) -> None:
+    _expect_success(name, _FUNCTION(getattr(api, name))(first, ctypes.addressof(second)))
+
+
+def _call_for_new(api: Any, name: str, source: int) -> int:
+    """The address of what the function has made."""
+    made = ctypes.c_void_p()
+    _call(api, name, source, made)
+    if not made.value:
+        raise _Failed(f"{name} returned 0, but no tensor")
+    return made.value
+
+
+def _test_export(api: Any, tensor: int, expected: dict[str, object], which: str) -> None:
     out = DLTensor()
-    _expect_success("dltensor_from_py_object_no_sync", _export_function(api)(view, ctypes.addressof(out)))
-    _check_fields(out, view)
+    _call(api, "dltensor_from_py_object_no_sync", tensor, out)
+    _check_fields(out, expected, which)
 
 
-def _export_function(api: Any) -> Callable[[Any, int], int]:
-    return _FROM_PY_OBJECT(api.dltensor_from_py_object_no_sync)
+def _test_round_trips(api: Any, torch: Any, view: Any, described: Any) -> None:
+    """Imports the memory of `view` with a deleter of ours, and exports the new tensor. When all of that has ended, the
+    deleter must have run once. Any reference that a function leaks or drops too often changes this.
+
+    Another thread cannot change it. The new tensor is in no frame, because only C functions get it, by its address. Who
+    lists all objects of the garbage collector finds it and may delay its end, in this try. A leak does so in every try.
+    """
+    for _ in range(_TRIES):
+        calls: list[int] = []
+        deleter = _TAKE_POINTER(calls.append)
+        managed = DLManagedTensorVersioned(api.version, dl_tensor=described)
+        managed.deleter = ctypes.cast(deleter, ctypes.c_void_p)
+        address = ctypes.addressof(managed)
+        _kept_alive[address] = (view, described, deleter, managed)
+        _round_trip(api, torch, managed, calls)
+        if calls:
+            break
+    _expect("calls of the deleter after the last view", len(calls), 1)
+    _expect("the address that the deleter got", calls[0], address)
+    del _kept_alive[address]
 
 
-def _test_round_trip(api: Any, torch: Any, view: Any) -> None:
-    """Exports a tensor and imports it again, with a deleter of ours that counts its calls in place of the table's own.
-    Each deleter has to run once, ours when the last view of the imported tensor is gone."""
-    address = ctypes.c_void_p()
-    export_managed = _FROM_PY_OBJECT(api.managed_tensor_from_py_object_no_sync)
-    references = sys.getrefcount(view)
-    _expect_success("managed_tensor_from_py_object_no_sync", export_managed(view, ctypes.addressof(address)))
-    if not address.value:
-        raise _Failed("managed_tensor_from_py_object_no_sync returned 0, but no tensor")
-    exported = DLManagedTensorVersioned.from_address(address.value)
-    _expect("the major version of an exported tensor", exported.version.major, VERSION[0])
-    _check_fields(exported.dl_tensor, view)
-
-    deleted: list[int] = []
-    deleter = _DELETER(deleted.append)
-    wrapper = DLManagedTensorVersioned(exported.version, dl_tensor=exported.dl_tensor)
-    wrapper.deleter = ctypes.cast(deleter, ctypes.c_void_p)
-    _kept_alive.append((deleter, wrapper, exported))
-    back = ctypes.py_object()
-    import_function = _TO_PY_OBJECT(api.managed_tensor_to_py_object_no_sync)
-    _expect_success("managed_tensor_to_py_object_no_sync", import_function(ctypes.addressof(wrapper), back))
-    tensor = back.value
-    ctypes.pythonapi.Py_DecRef(ctypes.py_object(tensor))  # the function gave us a reference, which `back` does not drop
-    back.value = None
-    _expect("the type of an imported tensor", type(tensor), torch.Tensor)
-    _expect("data of an imported tensor", tensor.data_ptr(), view.data_ptr())
-    _expect("shape of an imported tensor", (tuple(tensor.shape), tensor.stride()), (tuple(view.shape), view.stride()))
-    second = tensor.data  # a second view of the same memory
-    del tensor
-    _expect("calls of the deleter while a view is alive", len(deleted), 0)
-    del second
-    _expect("calls of the deleter after the last view", len(deleted), 1)
-    _expect("the address that the deleter got", deleted[0], ctypes.addressof(wrapper))
-    _kept_alive.pop()
-
-    if exported.deleter:
-        _DELETER(exported.deleter)(address.value)
-    _expect("the reference count after an export", sys.getrefcount(view), references)
+def _round_trip(api: Any, torch: Any, managed: Any, calls: list[int]) -> None:
+    """Imports `managed`, whose deleter records its `calls`, and exports the new tensor twice."""
+    expected = _read_fields(managed.dl_tensor)
+    take, drop = _TAKE_POINTER(("Py_IncRef", ctypes.pythonapi)), _TAKE_POINTER(("Py_DecRef", ctypes.pythonapi))
+    tensor = _call_for_new(api, "managed_tensor_to_py_object_no_sync", ctypes.addressof(managed))
+    _expect("the type of an imported tensor", _TYPE_OF(("PyObject_Type", ctypes.pythonapi))(tensor), torch.Tensor)
+    take(tensor)  # the first export and its end must leave this reference alone; the second one is the last holder
+    _test_export(api, tensor, expected, "an imported and exported")
+    for _ in range(2):
+        _expect("calls of the deleter while a view is alive", len(calls), 0)
+        address = _call_for_new(api, "managed_tensor_from_py_object_no_sync", tensor)
+        exported = DLManagedTensorVersioned.from_address(address)
+        _expect("the major version of an exported tensor", exported.version.major, VERSION[0])
+        _check_fields(exported.dl_tensor, expected, "an imported and exported")
+        drop(tensor)
+        _expect("calls of the deleter while an export is alive", len(calls), 0)
+        if exported.deleter:
+            _TAKE_POINTER(exported.deleter)(address)
 
 
 def _test_refusal(api: Any, ours: bool) -> None:
     out = DLTensor()
     try:
-        rc = _export_function(api)(object(), ctypes.addressof(out))
+        rc = _FUNCTION(api.dltensor_from_py_object_no_sync)(id(object), ctypes.addressof(out))
     except Exception as error:
         if ours:
             _expect("the exception for an object that is not a tensor", type(error), TypeError)

@@ -110,10 +110,6 @@ def _make_whole(module: Any, words: int) -> None:
         def data_ptr(self) -> int:
             return self.storage.address + 4 * self.offset
 
-        @property
-        def data(self) -> Tensor:
-            return Tensor(self.storage, self.offset, self.shape, self.strides)
-
         def stride(self) -> tuple[int, ...]:
             return self.strides
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 from typing import Any
 
-# A capsule keeps a pointer to its name, not a copy. At interpreter exit torch.Tensor may live longer than this module,
-# so this adds a reference to the name that nobody ever removes.
-_CAPSULE_NAME = b"dlpack_exchange_api"
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(_CAPSULE_NAME))
+from ._dlpack import VERSION, DLPackExchangeAPI
 
-# Functions of our own, because setting argtypes on those of ctypes.pythonapi would change them for the whole process.
+# Functions of our own: those of ctypes.pythonapi belong to the whole process, and anybody may set their argtypes.
+_take_reference = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
 _capsule_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi)
 )
@@ -21,6 +21,11 @@ _capsule_get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctyp
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
 
+# A capsule keeps a pointer to its name, not a copy. At interpreter exit torch.Tensor may live longer than this module,
+# so this adds a reference to the name that nobody ever removes.
+_CAPSULE_NAME = b"dlpack_exchange_api"
+_take_reference(_CAPSULE_NAME)
+
 
 def make_capsule(address: int) -> object:
     """A capsule with the table at `address`. It has no destructor: the table must live as long as the process."""
@@ -28,10 +33,35 @@ def make_capsule(address: int) -> object:
 
 
 def table_address(value: Any) -> int:
-    """The address of the table in `value`, a capsule or the legacy integer; 0 if `value` is neither."""
-    if isinstance(value, int):
-        plausible = value > 0xFFFF and value % ctypes.alignment(ctypes.c_void_p) == 0
-        return value if plausible else 0
-    if _capsule_is_valid(value, _CAPSULE_NAME):
-        return _capsule_get_pointer(value, _CAPSULE_NAME) or 0
-    return 0
+    """The address of the table in `value`, a capsule or the legacy integer; 0 if `value` is neither.
+
+    Never raises. Anybody may have set the integer to anything, so it counts only if a table can be read there.
+    """
+    if type(value) is int:
+        return value if _is_table(value) else 0
+    held = ctypes.py_object(value)  # ctypes would ask any other argument for its class, which may raise
+    return _capsule_get_pointer(held, _CAPSULE_NAME) or 0 if _capsule_is_valid(held, _CAPSULE_NAME) else 0
+
+
+def _is_table(address: int) -> bool:
+    size = ctypes.sizeof(DLPackExchangeAPI)
+    memory = _read_memory(address, size) if 0 < address <= sys.maxsize else b""
+    return len(memory) == size and DLPackExchangeAPI.from_buffer_copy(memory).version.major == VERSION[0]
+
+
+def _read_memory(address: int, size: int) -> bytes:
+    """What is in memory at `address`; less than `size` bytes where that cannot be read or the system cannot tell."""
+    if sys.platform == "win32":
+        return b""
+    try:
+        reader, writer = os.pipe()
+    except OSError:
+        return b""
+    try:
+        # The system copies the memory. It refuses an address where a read of our own would end the process.
+        write = ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
+        written = write(("write", ctypes.CDLL(None)))(writer, address, size)
+        return os.read(reader, size) if written > 0 else b""
+    finally:
+        os.close(reader)
+        os.close(writer)

@@ -64,7 +64,17 @@ class DLPackExchangeAPI(ctypes.Structure):
 FUNCTIONS = tuple(field[0] for field in DLPackExchangeAPI._fields_[2:])
 
 
+def attribute_of(tensor_class: object, name: str) -> object:
+    """The value of one of these attributes; None if the class lacks it or another package's descriptor raises."""
+    try:
+        return getattr(tensor_class, name, None)
+    except Exception:
+        return None
+
+
 def function_addresses(table: int) -> dict[str, int]:
-    """The addresses of the five functions of the table at address `table`; 0 for a function that it lacks."""
+    """The addresses of the five functions of the table at address `table`; 0 for a function that it lacks, and in a
+    table of another major version, whose fields may be others."""
     api = DLPackExchangeAPI.from_address(table)
-    return {name: getattr(api, name) or 0 for name in FUNCTIONS}
+    known = api.version.major == VERSION[0]
+    return {name: getattr(api, name) or 0 if known else 0 for name in FUNCTIONS}

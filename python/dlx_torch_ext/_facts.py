@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any, Callable
 
-from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE, function_addresses
+from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE, attribute_of, function_addresses
 from ._record import Record
 from ._release import Release, parse
 from ._settings import Settings, read_settings
@@ -19,8 +19,8 @@ _VERSION_ATTRIBUTES = (("cuda", "cuda"), ("hip", "rocm"), ("xpu", "xpu"))
 
 class Table(Record):
     """A table on torch.Tensor that is not ours. `provider`: "upstream" (torch's own) or "foreign" (another package's).
-    `address`: 0 if the attribute holds something else than a table. `library`: the library that holds its functions,
-    None if the system cannot tell."""
+    `address`: 0 if the attribute holds something else than a table, as far as the system can tell. `library`: the
+    library that holds its functions, None if the system cannot tell."""
 
     provider: str
     address: int
@@ -217,7 +217,7 @@ def _backend(torch: Any) -> str:
 
 def _existing_table(torch: Any, tensor_attributes: Any) -> Table | None:
     def attribute(name: str) -> Any:
-        return getattr(torch.Tensor, name, None) if tensor_attributes is None else tensor_attributes.get(name)
+        return attribute_of(torch.Tensor, name) if tensor_attributes is None else tensor_attributes.get(name)
 
     value = attribute(CAPSULE_ATTRIBUTE)
     if value is None:

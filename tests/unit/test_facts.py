@@ -172,6 +172,7 @@ def test_an_attribute_that_is_not_a_table_is_foreign(value: object) -> None:
 
 def test_the_legacy_integer_alone_is_a_table() -> None:
     table = DLPackExchangeAPI()
+    table.version.major = 1
     torch = fake_torch.torch()
     torch.Tensor.__c_dlpack_exchange_api__ = _address(table)
     assert _facts.read(torch).table == _facts.Table("foreign", _address(table))

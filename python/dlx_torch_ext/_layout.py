@@ -38,11 +38,10 @@ def _layout_problem(torch: Any, line: tuple[int, int], release: str) -> str:
         return "THPVariableClass in the loaded libtorch_python does not point to torch.Tensor"
     with plain_tensors(torch):
         tensor = torch.empty(1, device="cpu")
-    tensor_impl = ctypes.c_void_p.from_address(id(tensor) + object.__basicsize__ + offset).value
-    if tensor_impl != tensor._cdata:
-        return (
-            f"tensors of this torch do not have the pointer to their TensorImpl at byte {object.__basicsize__ + offset}"
-        )
+        expected = tensor._cdata
+    offset += object.__basicsize__
+    if ctypes.c_void_p.from_address(id(tensor) + offset).value != expected:
+        return f"tensors of this torch do not have the pointer to their TensorImpl at byte {offset}"
     return ""
 
 
@@ -61,9 +60,14 @@ def _tensor_class_of_libtorch(torch: Any) -> int | None:
 
 @contextlib.contextmanager
 def plain_tensors(torch: Any) -> Iterator[None]:
-    """Tensors that are made inside the block are plain ones, even if the caller uses FakeTensorMode, a default device
-    or a torch.func transform."""
+    """Tensors that are made inside the block are plain ones, and what is done with them runs as it is written, even if
+    the caller uses a mode of torch, a default device, a torch.func transform or torch.compile."""
     with contextlib.ExitStack() as stack:
+        # torch.compile would trace the functions that are called inside, and cannot while the guards below are set.
+        compiler = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
+        compile_by = getattr(compiler, "set_eval_frame", None)
+        if compile_by is not None:
+            stack.callback(compile_by, compile_by(None))
         for guard in ("DisableTorchFunction", "_DisableTorchDispatch", "_DisableFuncTorch"):
             if hasattr(torch._C, guard):
                 stack.enter_context(getattr(torch._C, guard)())

@@ -33,10 +33,10 @@ def ignores_our_table(torch: Any) -> bool:
         make_array = module.get_global_func("ffi.Array")
         with plain_tensors(torch):
             conjugate = torch.empty(1, dtype=torch.complex64, device="cpu").conj()
-        try:
-            make_array(conjugate)
-        except Exception as error:
-            return not str(error).lstrip().startswith("dlx-torch:")
-        return True
+            try:
+                make_array(conjugate)
+            except Exception as error:
+                return not str(error).lstrip().startswith("dlx-torch:")
+            return True
     except Exception:
         return False

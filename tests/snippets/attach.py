@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 def pretend_built_for(backend: str) -> None:
@@ -62,6 +62,22 @@ def attach_what_was_built(cuda_is_inactive: bool) -> list[str | None]:
     if status.provider == "dlx":
         problem = _selftest.problem(torch, report.table_on(torch), ours=True)
     return [status.provider, status.variant, status.library, problem]
+
+
+def attach_while_compiling() -> list[str]:
+    """The providers, each time that torch.compile runs or traces a function which attaches."""
+    import dlx_torch_ext
+    import torch
+
+    seen = []
+
+    def function(x: Any) -> Any:
+        dlx_torch_ext.detach()
+        seen.append(dlx_torch_ext.attach(prefer="dlx").provider)
+        return x * 1
+
+    torch.compile(function, backend="eager")(torch.ones(3))
+    return seen
 
 
 def doctor(*options: str) -> NoReturn:

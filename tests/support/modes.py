@@ -37,6 +37,15 @@ def _recording(base: Any, method: str) -> Any:
     return recording()
 
 
+def _raising(base: Any, method: str) -> Any:
+    """A mode that lets no operation run."""
+
+    def refuse(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise LookupError(f"the mode was asked for {func}")
+
+    return _mode(type("Raising", (base,), {method: refuse})())
+
+
 def _dispatch() -> Any:
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -47,6 +56,24 @@ def _function() -> Any:
     from torch.overrides import TorchFunctionMode
 
     return _recording(TorchFunctionMode, "__torch_function__")
+
+
+def _raising_dispatch() -> Any:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    return _raising(TorchDispatchMode, "__torch_dispatch__")
+
+
+def _raising_function() -> Any:
+    from torch.overrides import TorchFunctionMode
+
+    return _raising(TorchFunctionMode, "__torch_function__")
+
+
+def _flop_counter() -> Any:
+    from torch.utils.flop_counter import FlopCounterMode
+
+    return _mode(FlopCounterMode(display=False))
 
 
 @contextlib.contextmanager
@@ -76,4 +103,13 @@ MODES: dict[str, Callable[[], Any]] = {
     "deterministic": _deterministic,
     "dispatch": _dispatch,
     "function": _function,
+}
+
+# Those that are for code in Python only: kernels do not see them, and need not be tested in them.
+PYTHON_MODES: dict[str, Callable[[], Any]] = {
+    "raising_dispatch": _raising_dispatch,
+    "raising_function": _raising_function,
+    "flop_counter": _flop_counter,
+    "dual_level": lambda: _mode(torch.autograd.forward_ad.dual_level()),
+    "saved_tensors": lambda: _mode(torch.autograd.graph.save_on_cpu()),
 }

@@ -72,6 +72,27 @@ def test_a_warning_as_an_error_is_raised_after_attaching(conjugate: Any, set_mod
     assert dlx.status().provider == "dlx"
 
 
+def test_tvm_ffi_is_asked_while_torchs_modes_are_off(conjugate: Any, set_module: SetModule) -> None:
+    """A mode that raises would look like a refusal that is not ours."""
+    modes = ["on"]
+
+    class Guard:
+        def __enter__(self) -> None:
+            modes.append("off")
+
+        def __exit__(self, *_: object) -> None:
+            modes.append("on")
+
+    def array(_: Any) -> None:
+        if modes[-1] == "on":
+            raise LookupError("the mode was asked")
+        refuse_as_our_table_does(_)
+
+    conjugate._C.DisableTorchFunction = Guard
+    set_module(tvm_ffi(array), "tvm_ffi")
+    dlx.attach()
+
+
 @pytest.mark.parametrize("spoil", ["initializing", "no function", "skipped", "no conj"])
 def test_no_warning_if_it_cannot_be_found_out(
     spoil: str, conjugate: Any, set_module: SetModule, monkeypatch: pytest.MonkeyPatch

@@ -58,6 +58,9 @@ def load(candidate: Candidate, facts: Facts) -> Library | Rejected:
 def _open_and_compare(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
     os.stat(path)  # raises FileNotFoundError; the loader says this in other words on each system
     if path not in _handles:
+        problem = _trust_problem(path, candidate)
+        if problem:
+            return Rejected(f"{path} is not opened, because {problem}")
         problem = _elf.problem(path, facts.machine) if facts.system == "linux" else ""
         if problem:
             return Rejected(f"{path} is {problem}: {_remedy(candidate)}")
@@ -80,6 +83,16 @@ def _open_and_compare(path: str, candidate: Candidate, facts: Facts) -> Library 
         return Rejected(f"{path} {problem}")
     version = _BuildInfo.from_address(address).version or b""
     return Library(path, version.decode(errors="replace"), table)
+
+
+def _trust_problem(path: str, candidate: Candidate) -> str:
+    """Why the file must not be opened, or "". The libraries of this installation are not looked at: who can change them
+    can change the package's own modules too."""
+    if not candidate.exact and candidate.name != LIBRARY_VARIABLE:
+        return ""
+    from . import _trust  # imported here, because most processes never need it
+
+    return _trust.problem(path)
 
 
 def _table_argument(candidate: Candidate, facts: Facts) -> ctypes.c_uint32 | ctypes.c_void_p:

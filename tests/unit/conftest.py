@@ -1,4 +1,4 @@
-"""Before every unit test no setting is set and nothing is attached. Fixtures for a torch and an installation."""
+"""Before every unit test no setting is set and nothing is attached. Fixtures for a torch, an installation, a build."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from typing import Any, Callable
 
 import dlx_torch_ext
 import pytest
-from dlx_torch_ext import _attach, _autoload
+from dlx_torch_ext import _attach, _autoload, _cache
+from dlx_torch_ext._cli import build as build_command
+from dlx_torch_ext._cli.compile import Tools
+from dlx_torch_ext._cli.target import Target, plan
 
-from tests.support import fake_torch, installation
-from tests.support.installation import entry
+from tests.support import fake_torch, installation, stub
+from tests.support.installation import entry, facts
+
+LIBRARY = b"a library"  # what a build makes
 
 
 @pytest.fixture(autouse=True)
@@ -68,3 +73,44 @@ def upstream(set_module: Callable[..., Any], install_variants: Callable[..., Pat
     """torch 2.13 with a table of its own, and a library for prefer="dlx"."""
     install_variants([entry("2.13", True, "cpu", "prefer")])
     return set_module(fake_torch.torch("2.13.0", own_table=fake_torch.empty_table(), whole=True))
+
+
+@pytest.fixture
+def build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Target]:
+    """Builds into tmp_path/out with `compiler`, by default one that writes LIBRARY. `problem`: what the check of the
+    result finds."""
+    monkeypatch.setattr(_cache, "revision", lambda: "0123456789ab")
+
+    def compile_library(tools: Tools, here: Any, backend: str, work: str) -> str:
+        path = Path(work) / "built.so"
+        path.write_bytes(LIBRARY)
+        return str(path)
+
+    def now(
+        compiler: Callable[..., str] = compile_library,
+        problem: str = "",
+        folder: Path | None = tmp_path / "out",
+        name: str | None = None,
+        **changes: Any,
+    ) -> Target:
+        def problem_in_a_child(path: str, backend: str) -> str:
+            return problem if Path(path).read_bytes() == LIBRARY else "truncated"
+
+        tools = Tools("/source", "cmake", "ninja", "/dlpack", "/torch")
+        monkeypatch.setattr(build_command, "find_tools", lambda _: tools)
+        monkeypatch.setattr(build_command, "compile_library", compiler)
+        monkeypatch.setattr(build_command, "_problem_in_a_child", problem_in_a_child)
+        target = plan(facts(**changes), None, str(folder) if folder else None, name)
+        build_command._build_target(target, "/torch")
+        return target
+
+    return now
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A library in a folder of this user's, where nobody else can write."""
+    path = stub.library(tmp_path / "cache" / "lib.so")
+    path.parent.chmod(0o755)
+    path.chmod(0o644)
+    return path

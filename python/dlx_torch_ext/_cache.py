@@ -1,24 +1,30 @@
 """The libraries that `dlx-torch build` made on this machine: their folder, their names, and which are for this torch.
 
-The name of a file says all that the library depends on: backend, torch's full version, C++ ABI, platform and the state
-of the sources. So several environments can use one folder. The name alone proves nothing: `_load` checks the file.
+The name of a file says all that the library depends on: backend, torch's full version, C++ ABI, platform, which build
+of torch it is, and the state of the sources. So several environments can use one folder. The name alone proves nothing:
+`_load` checks the file.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ._variants import Variant, library_file
+from ._variants import Variant, file_on, library_file
 
 if TYPE_CHECKING:
     from ._facts import Facts
     from ._settings import Settings
 
 BACKENDS = ("cpu", "cuda", "rocm", "torch_npu")
+
+# The libraries that ours call, by package and name: they tell one build of torch from another of the same version.
+_CALLED = (("torch", "c10"), ("torch", "torch_cpu"), ("torch", "torch_python"))
+_CALLED_BY = {"cuda": ("torch", "c10_cuda"), "rocm": ("torch", "c10_hip"), "torch_npu": ("torch_npu", "torch_npu")}
 
 _SOURCES = ("CMakeLists.txt", "variants.toml", "cmake", "cpp")
 _SAFE_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.+")
@@ -36,26 +42,65 @@ def folder(settings: Settings) -> str:
 
 
 def file_name(facts: Facts, backend: str) -> str:
-    """The file name of a library for this torch and `backend`, built from the sources here."""
-    stem, dot, suffix = library_file(backend, facts.system).rpartition(".")
-    return f"{stem}-{_identity(facts)}-{revision()}{dot}{suffix}"
+    """The file name of a library for the torch of this process, which `facts` are about, and `backend`, built from the
+    sources here."""
+    suffix = library_file(backend, facts.system).rpartition(".")[2]
+    return f"{_prefix(facts, backend)}{torch_build(facts, backend)}-{revision()}.{suffix}"
 
 
 def built_for(facts: Facts) -> tuple[Variant, ...]:
-    """The built libraries for exactly this torch, from the sources here. Never raises; opens no library."""
+    """The built libraries for exactly this torch, from the sources here. Never raises; opens no library of ours.
+
+    torch's libraries and the sources are read only where a name says this torch's version.
+    """
     cache = folder(facts.settings)
     try:
         names = set(os.listdir(cache)) if cache else set()
+        maybe = [b for b in BACKENDS if any(name.startswith(_prefix(facts, b)) for name in names)]
+        found = [(backend, file_name(facts, backend)) for backend in maybe]
     except OSError:
         return ()
-    if not any(_identity(facts) in name for name in names):
-        return ()  # and the sources, which the names depend on, are not read
-    found = ((backend, file_name(facts, backend)) for backend in BACKENDS)
     return tuple(
         Variant(facts.torch, facts.cxx11_abi, backend, "built", os.path.join(cache, name))
         for backend, name in found
         if name in names
     )
+
+
+def torch_build(facts: Facts, backend: str) -> str:
+    """Which build the torch of this process is: 12 hexadecimal digits of a hash of the ids of its libraries. A torch
+    that is built again, from other headers, may keep its version."""
+    import hashlib  # imported here, as in revision()
+
+    called = (*_CALLED, *(_CALLED_BY[one] for one in (backend,) if one in _CALLED_BY))
+    ids = [_id_of(_package_folder(package), file_on(facts.system, name)) for package, name in called]
+    return hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
+
+
+def _id_of(package_folder: str, file: str) -> str:
+    """The linker's id of a library of a package; where it has none, its size and time; "" where there is no such file.
+
+    On Linux the linker of torch's releases gives ids. On other systems they are not looked for.
+    """
+    from . import _elf  # imported here: `import torch` needs it only if a library is loaded
+
+    path = os.path.join(package_folder, "lib", file)
+    try:
+        state = os.stat(path)
+        return _elf.build_id(path) or f"{state.st_size} {state.st_mtime_ns}"
+    except OSError:
+        return ""
+
+
+def _package_folder(package: str) -> str:
+    """The folder of an imported package, or of one that could be imported; where there is none, one without files."""
+    module = sys.modules.get(package)
+    try:
+        found = module or importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        found = None
+    file = getattr(found, "__file__", None) or getattr(found, "origin", None)
+    return os.path.dirname(os.path.abspath(file)) if file else os.devnull
 
 
 def source_folder() -> str:
@@ -96,8 +141,11 @@ def _source_files(root: str) -> Iterator[str]:
             yield from (os.path.join(where, file)[len(root) + 1 :] for file in files)
 
 
-def _identity(facts: Facts) -> str:
-    return f"torch{_safe_version(facts.torch or '')}-{'cxx11' if facts.cxx11_abi else 'cxx98'}-{facts.platform}"
+def _prefix(facts: Facts, backend: str) -> str:
+    """How the name of every library for this version of torch begins, whichever build of it is here."""
+    stem = library_file(backend, facts.system).rpartition(".")[0]
+    torch = _safe_version(facts.torch or "")
+    return f"{stem}-torch{torch}-{'cxx11' if facts.cxx11_abi else 'cxx98'}-{facts.platform}-"
 
 
 def _safe_version(version: str) -> str:

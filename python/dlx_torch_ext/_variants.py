@@ -17,8 +17,13 @@ SERVES = ("default", "prefer", "overlay")
 def library_file(backend: str, system: str) -> str:
     """The file name of the library for `backend`; `system` is "linux", "macos" or "windows". The build, the packaging
     and the loader all use this function."""
+    return file_on(system, f"dlx_torch_{backend}")
+
+
+def file_on(system: str, library: str) -> str:
+    """How `system` spells the file of a library: libc10.so, libc10.dylib or c10.dll."""
     prefix, suffix = {"windows": ("", ".dll"), "macos": ("lib", ".dylib")}.get(system, ("lib", ".so"))
-    return f"{prefix}dlx_torch_{backend}{suffix}"
+    return f"{prefix}{library}{suffix}"
 
 
 def row_directory(torch: str | None, cxx11_abi: bool | None) -> str:

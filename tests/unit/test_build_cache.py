@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import os
+import shutil
+import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +15,10 @@ import pytest
 from dlx_torch_ext import _cache
 from dlx_torch_ext._facts import Facts
 from dlx_torch_ext._settings import Settings, read_settings
+from dlx_torch_ext._variants import file_on
 
 from tests.snippets import on_fake_torch
-from tests.support import stub
+from tests.support import compiled, stub
 from tests.support.installation import SYSTEM, Site, facts
 from tests.support.left_out import left_out_if
 from tests.support.process.finished import ROOT
@@ -25,6 +30,12 @@ NIGHTLY = "2.9.0.dev20250804+cu128"
 def revision(monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(_cache, "revision", lambda: "0123456789ab")
     return "0123456789ab"
+
+
+@pytest.fixture
+def torch_build(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(_cache, "torch_build", lambda here, backend: "ba9876543210")
+    return "ba9876543210"
 
 
 def in_cache(folder: Path, **changes: Any) -> Facts:
@@ -55,13 +66,14 @@ class TestFolder:
 
 
 class TestName:
-    def test_the_file_name_says_all_that_the_library_depends_on(self, revision: str) -> None:
+    def test_the_file_name_says_all_that_the_library_depends_on(self, revision: str, torch_build: str) -> None:
         name = _cache.file_name(facts(torch=NIGHTLY, system="linux", machine="x86_64"), "cuda")
-        assert name == f"libdlx_torch_cuda-torch2.9.0.dev20250804+cu128-cxx11-linux-x86_64-{revision}.so"
+        identity = f"{torch_build}-{revision}"
+        assert name == f"libdlx_torch_cuda-torch2.9.0.dev20250804+cu128-cxx11-linux-x86_64-{identity}.so"
 
-    def test_the_file_name_follows_the_system(self, revision: str) -> None:
+    def test_the_file_name_follows_the_system(self, revision: str, torch_build: str) -> None:
         assert _cache.file_name(facts(system="macos", machine="arm64"), "cpu").endswith(
-            f"-macos-arm64-{revision}.dylib"
+            f"-macos-arm64-{torch_build}-{revision}.dylib"
         )
         name = _cache.file_name(facts(system="windows", machine="x64"), "cpu")
         assert name.startswith("dlx_torch_cpu-")
@@ -71,10 +83,12 @@ class TestName:
         torches = ["2.9.1", "2.9.1+cpu", "2.9.1+cu128", "2.9.10", "2.9.0a0+git1", "2.9.0A0+git1", NIGHTLY]
         torches += ["2.9.0a0_git1", "2.9.0a0/git1", "2.9.0a0-git1", "2.9.0a0_2fgit1", "2.9.0a0 git1", "2.9.0é"]
         torches += ["2.9.0_c3_a9"]
-        axes = itertools.product(torches, (True, False), ("x86_64", "aarch64"), _cache.BACKENDS, ("aaa", "bbb"))
+        states = list(itertools.product(("aaa", "bbb"), ("ccc", "ddd")))
+        axes = itertools.product(torches, (True, False), ("x86_64", "aarch64"), _cache.BACKENDS, states)
         names = []
-        for torch, abi, machine, backend, state in axes:
+        for torch, abi, machine, backend, (state, build) in axes:
             monkeypatch.setattr(_cache, "revision", lambda state=state: state)
+            monkeypatch.setattr(_cache, "torch_build", lambda here, backend, build=build: build)
             names.append(_cache.file_name(facts(torch=torch, cxx11_abi=abi, machine=machine), backend))
         folded = {name.casefold() for name in names}  # on some file systems A and a are the same letter
         assert len(folded) == len(names)
@@ -141,6 +155,79 @@ class TestRevision:
         assert _cache.source_folder() == str(installed / "_src")
 
 
+class TestTorchBuild:
+    """Two builds of one version of torch are told apart."""
+
+    @pytest.fixture
+    def torch(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+        """The folder lib of a torch and of a torch_npu."""
+        for package in ("torch", "torch_npu"):
+            module = types.ModuleType(package)
+            module.__file__ = str(tmp_path / package / "__init__.py")
+            monkeypatch.setitem(sys.modules, package, module)
+            (tmp_path / package / "lib").mkdir(parents=True)
+        return tmp_path / "torch" / "lib"
+
+    @staticmethod
+    def builds(**changes: Any) -> dict[str, str]:
+        return {backend: _cache.torch_build(facts(**changes), backend) for backend in _cache.BACKENDS}
+
+    @staticmethod
+    def differ(first: dict[str, str], second: dict[str, str]) -> set[str]:
+        return {backend for backend in first if first[backend] != second[backend]}
+
+    @left_out_if(SYSTEM != "linux", "only Linux has the linker's ids")
+    def test_by_the_ids_of_its_libraries(self, torch: Path) -> None:
+        everything = set(_cache.BACKENDS)
+        files = {torch / f"lib{name}.so": everything for name in ("c10", "torch_cpu", "torch_python")}
+        files |= {torch / "libc10_cuda.so": {"cuda"}, torch / "libc10_hip.so": {"rocm"}}
+        files |= {torch.parents[1] / "torch_npu" / "lib" / "libtorch_npu.so": {"torch_npu"}}
+        for file, backends in files.items():
+            before = self.builds()
+            shutil.copy(compiled.library(stub.SOURCE, "-Wl,--build-id=0x1234"), file)
+            first = self.builds()
+            assert self.differ(before, first) == backends, file.name
+            os.utime(file, (0, 0))
+            assert self.builds() == first, "the time of a library with an id says nothing"
+            shutil.copy(compiled.library(stub.SOURCE, "-Wl,--build-id=0x1235"), file)
+            assert self.differ(first, self.builds()) == backends, file.name
+
+    @pytest.mark.parametrize("system", ["linux", "macos", "windows"])
+    def test_where_there_is_none_by_size_and_time(self, system: str, torch: Path) -> None:
+        file = torch / file_on(system, "torch_cpu")
+        seen = [self.builds(system=system)["cpu"]]
+        for content, time in ((b"abc", 1), (b"abcd", 1), (b"abcd", 2)):
+            file.write_bytes(content)
+            os.utime(file, (time, time))
+            seen.append(self.builds(system=system)["cpu"])
+        assert len(set(seen)) == 4
+
+    @pytest.mark.parametrize("spec", [None, ValueError("torch_npu.__spec__ is None"), ImportError("broken")])
+    def test_without_torch_npu(self, spec: Any, torch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delitem(sys.modules, "torch_npu")
+
+        def find_spec(_: str) -> None:
+            if spec is not None:
+                raise spec
+
+        monkeypatch.setattr(importlib.util, "find_spec", find_spec)
+        assert len(_cache.torch_build(facts(), "torch_npu")) == 12
+
+    def test_torch_npu_that_is_not_imported(self, torch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        npu = torch.parents[1] / "torch_npu"
+        (npu / "__init__.py").touch()
+        (npu / "lib" / file_on(SYSTEM, "torch_npu")).touch()
+        imported = _cache.torch_build(facts(), "torch_npu")
+        monkeypatch.delitem(sys.modules, "torch_npu")
+        monkeypatch.syspath_prepend(str(npu.parent))
+        assert _cache.torch_build(facts(), "torch_npu") == imported
+
+    @left_out_if(sys.platform == "win32", "Windows has no FIFOs")
+    def test_a_fifo_in_the_place_of_a_library(self, torch: Path) -> None:
+        os.mkfifo(torch / file_on(SYSTEM, "c10"))
+        assert len(_cache.torch_build(facts(), "cpu")) == 12
+
+
 @pytest.mark.usefixtures("revision")
 class TestFound:
     def test_every_backend_for_exactly_this_torch(self, tmp_path: Path) -> None:
@@ -167,11 +254,42 @@ class TestFound:
         monkeypatch.setattr(_cache, "revision", lambda: "ba9876543210")
         assert _cache.built_for(in_cache(tmp_path, torch=NIGHTLY)) == ()
 
-    def test_without_a_fitting_name_the_sources_are_not_read(
+    def test_nothing_for_another_build_of_this_torch(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        (tmp_path / _cache.file_name(facts(torch=NIGHTLY), "cpu")).touch()
+        assert _cache.built_for(in_cache(tmp_path, torch=NIGHTLY)) != ()
+        monkeypatch.setattr(_cache, "torch_build", lambda here, backend: "ba9876543210")
+        assert _cache.built_for(in_cache(tmp_path, torch=NIGHTLY)) == ()
+
+    def test_without_a_fitting_name_neither_the_sources_nor_torchs_libraries_are_read(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         (tmp_path / "something.so").touch()
+        (tmp_path / _cache.file_name(facts(torch="2.9.10"), "cpu")).touch()
         monkeypatch.setattr(_cache, "revision", lambda: pytest.fail("the sources were read"))
+        monkeypatch.setattr(_cache, "torch_build", lambda *_: pytest.fail("torch's libraries were read"))
+        assert _cache.built_for(in_cache(tmp_path, torch="2.9.1")) == ()
+
+    def test_only_for_the_backend_of_a_fitting_name_are_torchs_libraries_read(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        (tmp_path / _cache.file_name(facts(), "cuda")).touch()
+        asked, real = [], _cache.torch_build
+
+        def ask(here: Facts, backend: str) -> str:
+            asked.append(backend)
+            return real(here, backend)
+
+        monkeypatch.setattr(_cache, "torch_build", ask)
+        assert [variant.backend for variant in _cache.built_for(in_cache(tmp_path))] == ["cuda"]
+        assert asked == ["cuda"]
+
+    def test_sources_that_cannot_be_read(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        (tmp_path / _cache.file_name(facts(), "cpu")).touch()
+
+        def refuse() -> str:
+            raise PermissionError(13, "Permission denied", "/sources/CMakeLists.txt")
+
+        monkeypatch.setattr(_cache, "revision", refuse)
         assert _cache.built_for(in_cache(tmp_path)) == ()
 
     def test_a_cache_that_is_no_folder(self, tmp_path: Path) -> None:

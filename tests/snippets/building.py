@@ -10,7 +10,8 @@ from unittest import mock
 from dlx_torch_ext import _cache
 from dlx_torch_ext._cli import build as build_command
 from dlx_torch_ext._cli.compile import Tools
-from dlx_torch_ext._cli.lock import locked
+from dlx_torch_ext._cli.lock import NotALock, locked
+from dlx_torch_ext._cli.target import plan
 
 from tests.support.installation import facts
 
@@ -32,7 +33,7 @@ def build(folder: str) -> None:
     }
     revision = mock.patch.object(_cache, "revision", return_value="0123456789ab")
     with revision, mock.patch.multiple(build_command, **replaced):
-        build_command._build_target(build_command.plan(facts(), None, folder, None), "/torch")
+        build_command._build_target(plan(facts(), None, folder, None), "/torch")
     print("done", flush=True)
 
 
@@ -41,3 +42,12 @@ def hold_lock(path: str) -> None:
     with locked(path, 0, print):
         print("held", flush=True)
         sys.stdin.readline()
+
+
+def refusal_of_the_lock(path: str) -> str:
+    """Why there is no lock at `path`; "" if there is one."""
+    try:
+        with locked(path, 0, print):
+            return ""
+    except NotALock as error:
+        return str(error)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from dlx_torch_ext._cli import lock
-from dlx_torch_ext._cli.lock import LockHeld, locked
+from dlx_torch_ext._cli.lock import LockHeld, NotALock, locked
 
 from tests.snippets import building
 from tests.support.left_out import left_out_if
@@ -84,10 +84,67 @@ def test_a_holder_that_was_killed_holds_nothing(hold: Callable[[Path], Any], tmp
         assert alone
 
 
-def test_a_file_that_no_process_holds_is_not_a_lock(tmp_path: Path) -> None:
-    (tmp_path / "x.lock").write_text("no number")
+@pytest.mark.parametrize("content", ["", "4711", "9" * 20])
+def test_a_file_that_no_process_holds_is_no_obstacle(content: str, tmp_path: Path) -> None:
+    (tmp_path / "x.lock").write_text(content)
     with locked(str(tmp_path / "x.lock"), 0, silent) as alone:
         assert alone
+
+
+class TestSomethingElseThere:
+    """It stays as it is, and the error says in one line what it is and what to do."""
+
+    @staticmethod
+    def refusal(path: Path) -> str:
+        with pytest.raises(NotALock) as error, locked(str(path), 3600, silent):
+            pytest.fail("there is no lock")
+        assert str(error.value).endswith(", not a lock: remove it")
+        assert f"{path} is " in str(error.value)
+        return str(error.value)
+
+    @pytest.mark.parametrize("content", ["no number", "4711\n", "9" * 21])
+    def test_a_file_with_other_content(self, content: str, tmp_path: Path) -> None:
+        (tmp_path / "x.lock").write_text(content)
+        assert "a file with other content" in self.refusal(tmp_path / "x.lock")
+        assert (tmp_path / "x.lock").read_text() == content
+
+    @pytest.mark.parametrize("content", [None, "", "4711", "precious"])
+    def test_a_symbolic_link(self, content: str | None, tmp_path: Path) -> None:
+        """Also one to nowhere, which would make the file."""
+        target = tmp_path / "target"
+        if content is not None:
+            target.write_text(content)
+        (tmp_path / "x.lock").symlink_to(target)
+        assert "a symbolic link" in self.refusal(tmp_path / "x.lock")
+        assert (target.read_text() if target.exists() else None) == content
+        assert (tmp_path / "x.lock").is_symlink()
+
+    @left_out_if(sys.platform == "win32", "Windows has no FIFOs")
+    def test_a_fifo(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "x.lock")
+        assert "not a regular file" in spawn.call(building.refusal_of_the_lock, str(tmp_path / "x.lock"))
+
+    @left_out_if(sys.platform == "win32", "Windows counts no names")
+    def test_another_name_of_a_file(self, tmp_path: Path) -> None:
+        (tmp_path / "target").write_text("4711")
+        os.link(tmp_path / "target", tmp_path / "x.lock")
+        assert "one of several names of a file" in self.refusal(tmp_path / "x.lock")
+        assert (tmp_path / "target").read_text() == "4711"
+
+
+def test_a_program_that_is_started_meanwhile_does_not_inherit_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    real, inheritable = lock._open, []
+
+    def opened(path: str) -> int:
+        descriptor = real(path)
+        inheritable.append(os.get_inheritable(descriptor))
+        return descriptor
+
+    monkeypatch.setattr(lock, "_open", opened)
+    with locked(str(tmp_path / "x.lock"), 0, silent):
+        assert inheritable == [False]
 
 
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.ENOENT])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from dlx_torch_ext import _cache, _cli, _variants
-from dlx_torch_ext._cli import build
 from dlx_torch_ext._cli import matrix as reader
+from dlx_torch_ext._cli import target
 
 from tests.snippets import import_cost
 from tests.support.process import spawn
@@ -115,6 +115,11 @@ class TestCopiesInTheCode:
     def test_backends_that_the_cache_may_hold(self) -> None:
         assert list(_cache.BACKENDS) == list(matrix.read().backends)
 
+    def test_libraries_of_torch_that_tell_builds_apart(self) -> None:
+        for name, backend in matrix.read().backends.items():
+            called = [*_cache._CALLED, *([_cache._CALLED_BY[name]] if name in _cache._CALLED_BY else [])]
+            assert {library for package, library in called if package == "torch"} == set(backend.links)
+
     def test_every_backend_has_its_source(self) -> None:
         sources = {file.stem for file in (ROOT / "cpp" / "src" / "backends").glob("*.cc")}
         assert set(matrix.read().backends) <= sources
@@ -125,7 +130,7 @@ class TestCopiesInTheCode:
         compiled = {}
         for name, backend in matrix.read().backends.items():
             systems = dict.fromkeys(platform.partition("-")[0] for platform in backend.platforms)
-            compiled[name] = {system for system in ("linux", "macos", "windows") if not build.refused_on(system, name)}
+            compiled[name] = {system for system in ("linux", "macos", "windows") if not target.refused_on(system, name)}
             assert compiled[name] - set(systems) == ({"windows"} if name == "cuda" else set())
             assert set(systems) <= compiled[name]
         assert compiled["cpu"] == {"linux", "macos", "windows"}

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from dlx_torch_ext import _cache, _cli, _facts
 from dlx_torch_ext._cli import build as build_command
-from dlx_torch_ext._cli.build import Target, plan
-from dlx_torch_ext._cli.compile import Tools
+from dlx_torch_ext._cli import target as target_module
+from dlx_torch_ext._cli.target import Target, plan
 from dlx_torch_ext._errors import BuildError
 from dlx_torch_ext._settings import Settings
 
@@ -23,6 +23,7 @@ from tests.snippets import building
 from tests.support.installation import facts
 from tests.support.left_out import left_out_if
 from tests.support.process import spawn
+from tests.unit.conftest import LIBRARY
 
 NPU = {"torch_npu": "2.9.0", "system": "linux", "machine": "aarch64"}
 
@@ -70,7 +71,7 @@ class TestOptions:
 
     @pytest.mark.parametrize("system", ["linux", "windows", "macos"])
     def test_where_each_backend_can_be_built(self, system: str) -> None:
-        allowed = {b for b in (None, *_cache.BACKENDS) if not build_command.refused_on(system, b)}
+        allowed = {b for b in (None, *_cache.BACKENDS) if not target_module.refused_on(system, b)}
         accelerators = {"linux": {"cuda", "rocm", "torch_npu"}, "windows": {"cuda"}, "macos": set()}
         assert allowed == {None, "cpu"} | accelerators[system]
 
@@ -178,37 +179,6 @@ class TestPlan:
         assert "DLX_TORCH_CACHE_DIR" in refused(output=None)
 
 
-LIBRARY = b"a library"
-
-
-@pytest.fixture
-def build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Target]:
-    """Builds into tmp_path/out with `compiler`, by default one that writes LIBRARY. `problem`: what the check of the
-    result finds."""
-
-    def now(
-        compiler: Callable[..., str] | None = None, problem: str = "", folder: Path = tmp_path / "out", **options: Any
-    ) -> Target:
-        def compile_library(tools: Tools, here: Any, backend: str, work: str) -> str:
-            path = Path(work) / "built.so"
-            path.write_bytes(LIBRARY)
-            return str(path)
-
-        def problem_in_a_child(path: str, backend: str) -> str:
-            return problem if Path(path).read_bytes() == LIBRARY else "truncated"
-
-        monkeypatch.setattr(
-            build_command, "find_tools", lambda _: Tools("/source", "cmake", "ninja", "/dlpack", "/torch")
-        )
-        monkeypatch.setattr(build_command, "compile_library", compiler or compile_library)
-        monkeypatch.setattr(build_command, "_problem_in_a_child", problem_in_a_child)
-        target = planned(output=str(folder), **options)
-        build_command._build_target(target, "/torch")
-        return target
-
-    return now
-
-
 class TestBuilding:
     def test_leaves_the_library_and_nothing_else(self, build: Callable[..., Target], tmp_path: Path) -> None:
         target = build()
@@ -247,29 +217,6 @@ class TestBuilding:
         with pytest.raises(BuildError, match="does not work: the self-test failed"):
             build(name="mine.so", problem="the self-test failed")
         assert Path(target.path).read_bytes() == LIBRARY
-
-    def test_a_folder_that_cannot_be_written(self, build: Callable[..., Target], tmp_path: Path) -> None:
-        (tmp_path / "file").touch()
-        for folder in (tmp_path / "file", tmp_path / "file" / "below"):
-            with pytest.raises(BuildError, match="cannot be written") as error:
-                build(folder=folder)
-            assert "\n" not in str(error.value)
-            assert "--output-dir" in str(error.value)
-
-    @left_out_if(sys.platform == "win32", "Windows has other permissions")
-    def test_a_read_only_folder(
-        self, build: Callable[..., Target], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        real = os.open
-
-        def refuse(path: Any, *rest: Any, **more: Any) -> int:
-            if str(path).endswith(".lock"):
-                raise PermissionError(13, "Permission denied", path)
-            return real(path, *rest, **more)
-
-        monkeypatch.setattr(os, "open", refuse)  # root may write anywhere, so the folder's mode shows nothing
-        with pytest.raises(BuildError, match=r"out cannot be written: Permission denied"):
-            build()
 
     def test_another_process_builds_there_for_too_long(
         self, build: Callable[..., Target], monkeypatch: pytest.MonkeyPatch

@@ -55,8 +55,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return run(as_json=options.json, selftest=options.selftest, everything=options.all)
     if options.command == "build":
         from .._facts import system
-        from .build import refused_on
         from .build import run as run_build
+        from .target import refused_on
 
         refusal = refused_on(system(), options.backend)
         if refusal:

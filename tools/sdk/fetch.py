@@ -9,7 +9,8 @@
 
 Only the needed members are downloaded (about 130 MB of a 900 MB wheel; less than 80 MB stay on disk). A download that
 was interrupted is continued; a folder under its final name is complete. The digest over all files is compared with the
-one in tools/sdk/sdk.sums, if that release is listed there.
+one in tools/sdk/sdk.sums before the folder gets that name. A release that is not listed there is not downloaded, except
+to record its digest.
 
     ./dev sdk 2.9.1 [--arch aarch64] [--record]
 """
@@ -21,15 +22,14 @@ import hashlib
 import json
 import re
 import shutil
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from tools.sdk import cuda, index, stubs
+from tools.sdk.members import extract
 from tools.settings import ToolError, dev_dir, locked, machine
 
 # The processors that have SDKs, as wheel tags spell them, and uv's name for the platform of each.
@@ -54,10 +54,17 @@ def sdk_dir(arch: str | None = None) -> Path:
 
 def fetch(release: str, arch: str | None = None, *, record: bool = False) -> Path:
     """The folder of the SDK of a torch release ("2.9.1") for a processor, downloaded if it is missing. With `record`,
-    it is downloaded again and its digest is written to sdk.sums."""
+    it is downloaded again and its digest is written to sdk.sums. ToolError for a release that sdk.sums does not list,
+    and for one whose files have another digest."""
     arch = arch or machine()
     if arch not in _PLATFORMS:
         raise ToolError(f"no SDK for the processor {arch}: choose one of {', '.join(_PLATFORMS)}")
+    if not record and (release, arch) not in _sums():
+        raise ToolError(
+            f"tools/sdk/sdk.sums has no digest of the SDK of torch {release} ({arch}), and nothing is compiled against "
+            f"files that are not listed: choose a listed release, or record it: ./dev sdk {release} --arch {arch} "
+            "--record"
+        )
     target = sdk_dir(arch) / release
     if (target / "sdk.json").exists() and not record:
         return target
@@ -86,7 +93,7 @@ def _download(release: str, arch: str, target: Path, record: bool) -> Path:
 def _assemble(torch: index.Wheel, arch: str, part: Path, advance: Callable[[int], None]) -> None:
     with index.open_wheel(torch, part.parent, advance) as archive:
         members = [m for m in archive.infolist() if _NEEDED.fullmatch(m.filename) and not _NOT_NEEDED.match(m.filename)]
-        _extract(archive, members, part, lambda name: f"torch/{Path(name).name}" if ".dist-info/" in name else name)
+        extract(archive, members, part, lambda name: f"torch/{Path(name).name}" if ".dist-info/" in name else name)
         stubs.write_all(archive, arch, part / "torch" / "lib")
         if "torch/lib/libc10_cuda.so" in archive.namelist():  # a wheel without it names NVIDIA's packages too
             metadata = next(m for m in archive.namelist() if m.endswith(".dist-info/METADATA"))
@@ -97,45 +104,36 @@ def _cuda_headers(metadata: str, arch: str, part: Path, advance: Callable[[int],
     for requirement in cuda.packages(metadata):
         with index.open_wheel(_find(requirement, arch), part.parent, advance) as archive:
             places = cuda.members(archive)
-            _extract(archive, map(archive.getinfo, places), part / "cuda", places.__getitem__)
+            extract(archive, map(archive.getinfo, places), part / "cuda", places.__getitem__)
 
 
 def _find(requirement: str, arch: str) -> index.Wheel:
     return index.find(requirement, platform=_PLATFORMS[arch])
 
 
-def _extract(
-    archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo], root: Path, place: Callable[[str], str]
-) -> None:
-    """Write the members below `root`, in the order they have in the wheel. A file that an earlier, interrupted download
-    has written completely is kept."""
-    for member in sorted(members, key=lambda m: m.header_offset):
-        target = root / place(member.filename)
-        if target.exists() and zlib.crc32(target.read_bytes()) == member.CRC:
-            continue
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(archive.read(member))
-
-
 def _digest(root: Path) -> str:
     """One SHA-256 over the names and contents of all files."""
     sha256 = hashlib.sha256()
-    for file in sorted(p for p in root.rglob("*") if p.is_file() and p.name != "sdk.json"):
+    for file in sorted(p for p in root.rglob("*") if p.is_file() and p != root / "sdk.json"):
         sha256.update(f"{file.relative_to(root).as_posix()} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     return sha256.hexdigest()
 
 
-def _check_digest(release: str, arch: str, digest: str, record: bool) -> None:
-    """Compare the digest with the one in tools/sdk/sdk.sums, or with `record` write it there. ToolError where the two
-    differ; a release that is not listed passes."""
+def _sums() -> dict[tuple[str, str], str]:
+    """The digests that are listed, by release and processor."""
     lines = _SUMS.read_text(encoding="utf-8").splitlines() if _SUMS.exists() else []
-    sums = {(line.split()[0], line.split()[1]): line.split()[2] for line in lines if line and not line.startswith("#")}
+    return {(line.split()[0], line.split()[1]): line.split()[2] for line in lines if line and not line.startswith("#")}
+
+
+def _check_digest(release: str, arch: str, digest: str, record: bool) -> None:
+    """Compare the digest with the one that is listed, or with `record` list it. ToolError where the two differ."""
+    sums = _sums()
     if record:
         sums[release, arch] = digest
         text = "# torch release, processor, digest of its SDK (tools/sdk/fetch.py)\n"
         text += "".join(f"{r} {a} {d}\n" for (r, a), d in sorted(sums.items()))
         _SUMS.write_text(text, encoding="utf-8")
-    elif sums.get((release, arch), digest) != digest:
+    elif sums[release, arch] != digest:
         raise ToolError(
             f"the SDK of torch {release} ({arch}) has the digest {digest}, tools/sdk/sdk.sums says "
             f"{sums[release, arch]}: the wheel has changed. Find out why, then record the new digest: "

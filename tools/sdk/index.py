@@ -18,6 +18,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.util.retry import Retry
 
+from tools.sdk.members import is_below
 from tools.settings import ToolError, run, tool, uv_environment
 
 if sys.version_info >= (3, 11):
@@ -39,7 +40,11 @@ class Wheel:
 
     @property
     def filename(self) -> str:
-        return urllib.parse.unquote(self.url.rsplit("/", 1)[-1])
+        """The name of the file, without a folder. ToolError where the index gives an address that tries to name one."""
+        name = urllib.parse.unquote(urllib.parse.urlsplit(self.url).path).rpartition("/")[2]
+        if not name.endswith(".whl") or not is_below(name):
+            raise ToolError(f"{self.url}: the name of the file is not that of a wheel: use another index")
+        return name
 
 
 def find(requirement: str, *, python: str = "3.11", platform: str = "x86_64-manylinux_2_28") -> Wheel:
@@ -141,24 +146,34 @@ def download(wheel: Wheel, folder: Path, advance: Callable[[int], None]) -> Path
             for block in answer.iter_content(1 << 20):
                 out.write(block)
                 advance(len(block))
+    try:
+        _check_sha256(part, wheel)
+    except ToolError:
+        part.unlink()
+        raise
+    return part.rename(target)
+
+
+def _check_sha256(file: Path, wheel: Wheel) -> None:
     digest = hashlib.sha256()
-    with part.open("rb") as written:
-        while block := written.read(1 << 20):
+    with file.open("rb") as stream:
+        while block := stream.read(1 << 20):
             digest.update(block)
     if digest.hexdigest() != wheel.sha256:
-        part.unlink()
         raise ToolError(
-            f"{wheel.filename}: its sha256 is {digest.hexdigest()}, the index says {wheel.sha256}. The download is "
-            "damaged and was deleted: try again"
+            f"{wheel.filename}: its sha256 is {digest.hexdigest()}, the index says {wheel.sha256}. The file is damaged "
+            "and is not used: download it again"
         )
-    return part.rename(target)
 
 
 def open_wheel(wheel: Wheel, scratch: Path, advance: Callable[[int], None] = lambda size: None) -> zipfile.ZipFile:
     """The wheel as an open zip file. Its parts are downloaded when they are read; where the server does not allow that,
-    the whole wheel is downloaded to `scratch`."""
+    the whole wheel is downloaded to `scratch`. The hash of a whole wheel is checked before it is opened; of one that is
+    read in parts it cannot be, so the digest of the SDK has to tell."""
     if wheel.url.startswith("file:"):
-        return zipfile.ZipFile(urllib.parse.unquote(urllib.parse.urlsplit(wheel.url).path))
+        local = Path(urllib.parse.unquote(urllib.parse.urlsplit(wheel.url).path))
+        _check_sha256(local, wheel)
+        return zipfile.ZipFile(local)
     try:
         return zipfile.ZipFile(io.BufferedReader(HttpFile(wheel.url, advance), _BLOCK))
     except RangeRefusedError:

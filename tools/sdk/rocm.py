@@ -26,6 +26,7 @@ from pathlib import Path
 
 from tools import apt
 from tools.sdk import index
+from tools.sdk.members import extract
 from tools.settings import ToolError, locked, print_all, run
 
 # Translates the headers below argv[2] with the package hipify in the folder argv[1].
@@ -75,9 +76,14 @@ def _find_hipify(torch: Path, scratch: Path) -> Path:
         return torch / "utils"
     sdk = json.loads((torch.parent / "sdk.json").read_text(encoding="utf-8"))
     wheel = index.find(f"torch==={sdk['torch']}", platform=f"{sdk['arch']}-manylinux_2_28")
+    if wheel.sha256 != sdk["sha256"]:  # hipify is a program, and it runs here
+        raise ToolError(
+            f"the index has another wheel of torch {sdk['torch']} now ({wheel.sha256}) than the SDK is from "
+            f"({sdk['sha256']}): find out why, then ./dev sdk {sdk['torch']} --record"
+        )
     with index.open_wheel(wheel, scratch) as archive:
-        members = [name for name in archive.namelist() if re.fullmatch(r"torch/utils/hipify/\w+\.py", name)]
-        archive.extractall(scratch, members)
+        members = [m for m in archive.infolist() if re.fullmatch(r"torch/utils/hipify/\w+\.py", m.filename)]
+        extract(archive, members, scratch, lambda name: name)
     return scratch / "torch" / "utils"
 
 

@@ -87,13 +87,10 @@ function(dlx_add_link_options)
         -Wl,--no-as-needed
         -Wl,--gc-sections
         -Wl,-z,noseparate-code
+        # All addresses of functions are looked up when the library is loaded; then their table becomes read-only.
+        -Wl,-z,relro,-z,now
         "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map"
     )
-    if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
-      # A page may have 64 KB there. For RELRO the linker fills the file up to the end of a page: 15 KB of zeros, and
-      # then the library is larger than our limit.
-      target_link_options(dlx_build_flags INTERFACE -Wl,-z,norelro)
-    endif()
   endif()
 endfunction()
 

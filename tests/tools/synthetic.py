@@ -73,6 +73,7 @@ def library(
         Path(__file__).with_name("library.c"),
         "-fvisibility=hidden",
         "-Wl,--no-as-needed",
+        "-Wl,-z,relro,-z,now",
         f"-DUNDEFINED={references}",
         f"-DEXPORTS={' '.join(f'EXPORT({name})' for name in exports)}",
         f'-DTEXT="{text}"',

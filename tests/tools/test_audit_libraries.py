@@ -64,6 +64,37 @@ def test_a_library_that_is_too_large(with_cpu: AuditProblems) -> None:
     assert set(with_cpu(whole + bytes(65537 - len(whole)))) == {"library_size"}
 
 
+def test_where_pages_are_larger_a_library_may_be_too(audit_problems: AuditProblems) -> None:
+    members, whole = synthetic.good("aarch64"), synthetic.library(processor="aarch64")
+    for size, problems in ((73728, set()), (73729, {"library_size"})):
+        members[CPU] = whole + bytes(size - len(whole))
+        assert set(audit_problems(members, platform="manylinux_2_28_aarch64")) == problems
+
+
+@pytest.mark.parametrize(
+    ("flags", "missing"),
+    [
+        (("-Wl,-z,norelro",), "-z relro"),
+        (("-Wl,-z,lazy",), "-z now"),
+        (("-Wl,-z,norelro,-z,lazy",), "-z relro and -z now"),
+    ],
+)
+@pytest.mark.parametrize("processor", ["x86_64", "aarch64"])
+def test_addresses_that_can_be_overwritten(
+    flags: tuple[str, ...], missing: str, processor: str, audit_problems: AuditProblems
+) -> None:
+    members = synthetic.good(processor)
+    members[CPU] = synthetic.library(flags=flags, processor=processor)
+    problems = audit_problems(members, platform=f"manylinux_2_28_{processor}")
+    text = f"{CPU}: was linked without {missing}; the addresses that it calls can be overwritten\n"
+    assert problems == {"relro": text}
+
+
+@pytest.mark.parametrize("flag", ["-Wl,--disable-new-dtags", "-Wl,--enable-new-dtags"])
+def test_linkers_say_in_several_ways_that_all_is_bound_at_once(flag: str, with_cpu: AuditProblems) -> None:
+    assert with_cpu(flags=(flag,)) == {}
+
+
 @pytest.mark.parametrize("name", ["cudart", "c10_cuda", "torch_cuda", "python3.11"])
 def test_a_library_that_may_not_be_needed(name: str, with_cpu: AuditProblems) -> None:
     problems = with_cpu(needs=(*LINKS, name))

@@ -33,6 +33,7 @@ CHECKS: tuple[Check, ...] = (
     library_checks.stable_abi,
     library_checks.locks,
     library_checks.unused_symbols,
+    library_checks.relro,
     library_checks.build_paths,
     macos_checks.oldest_macos,
     macos_checks.signed,

@@ -28,7 +28,8 @@ class Undefined:
 @dataclass(frozen=True)
 class Binary:
     """One library. `versions`: the (library, node) pairs that ELF's loader requires. `macos`: the oldest macOS that a
-    Mach-O file is for. `signed`: whether it has the code signature that macOS requires on arm64."""
+    Mach-O file is for. `signed`: whether it has the code signature that macOS requires on arm64. `relro`: whether ELF's
+    loader makes the tables of addresses read-only, once they are filled; `binds_now`: whether it fills them at once."""
 
     processor: str
     needed: tuple[str, ...]
@@ -38,6 +39,8 @@ class Binary:
     versions: tuple[tuple[str, str], ...] = ()
     macos: tuple[int, ...] = ()
     signed: bool = True
+    relro: bool = True
+    binds_now: bool = True
 
     def undefined_of(self, owner: Owner) -> tuple[Undefined, ...]:
         return tuple(symbol for symbol in self.undefined if symbol.owner == owner)

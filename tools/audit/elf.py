@@ -12,6 +12,8 @@ from tools.audit.binary import Binary, Owner, Undefined, is_python_symbol
 
 # From the compiler's start files. They are weak: no library has to define them.
 _TOOLCHAIN = ("__gmon_start__", "_ITM_registerTMCloneTable", "_ITM_deregisterTMCloneTable", "__cxa_finalize")
+# The tags that say it, with the bit of each: -z now writes one or two of them.
+_NOW = {"DT_BIND_NOW": ~0, "DT_FLAGS": 0x8, "DT_FLAGS_1": 0x1}
 _PROCESSORS = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}
 
 
@@ -62,6 +64,8 @@ def _read(elf: Any) -> Binary:
         undefined=tuple(undefined),
         exported=tuple(exported),
         versions=tuple(versions.values()),
+        relro=any(segment["p_type"] == "PT_GNU_RELRO" for segment in elf.iter_segments()),
+        binds_now=any(tag["d_val"] & _NOW.get(tag["d_tag"], 0) for tag in dynamic.iter_tags()),
     )
 
 

@@ -44,7 +44,7 @@ def readable(wheel: Wheel) -> Iterator[Finding]:
 
 
 def library_size(wheel: Wheel) -> Iterator[Finding]:
-    """A library has at most 64 KB; more on macOS, where each part of a library fills whole pages."""
+    """A library has at most 64 KB; more where pages are larger, because its parts fill whole pages."""
     limit = wheel.system.max_library_bytes
     for library in wheel.libraries:
         size = len(library.data)
@@ -143,6 +143,16 @@ def unused_symbols(wheel: Wheel) -> Iterator[Finding]:
             size = sum(len(name) + 1 for name in unused)
             text = f"{len(unused)} undefined symbols that nothing refers to, {size} bytes of names: {unused[0]}"
             yield Finding(library.member, text)
+
+
+def relro(wheel: Wheel) -> Iterator[Finding]:
+    """The addresses of functions that a library calls cannot be overwritten: the loader fills in all of them at once
+    and then makes their table read-only. Otherwise an error elsewhere in the process can lead a call astray."""
+    for library, binary in wheel.binaries:
+        missing = [flag for flag, is_there in (("relro", binary.relro), ("now", binary.binds_now)) if not is_there]
+        if missing:
+            flags = " and ".join(f"-z {flag}" for flag in missing)
+            yield Finding(library.member, f"was linked without {flags}; the addresses that it calls can be overwritten")
 
 
 def build_paths(wheel: Wheel) -> Iterator[Finding]:

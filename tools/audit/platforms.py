@@ -3,15 +3,15 @@ has."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from tools.audit import elf, macho, pe
 from tools.audit.binary import Binary
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Platform:
     """`torch_library`: the file name of a library of torch, as a library that needs it spells it. `always_present`: the
     libraries that every machine, or every CPython, has. `binds`: whether an undefined symbol names the library that has
@@ -24,7 +24,7 @@ class Platform:
     max_library_bytes: int = 65536
     binds: bool = True
     loader: str = ""
-    system_lists: dict[str, str] = field(default_factory=dict)
+    system_lists: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def torch_file(self, link: str) -> str:
         """The file name of a library of torch, which CMake and variants.toml call `link` ("c10")."""
@@ -41,6 +41,9 @@ _LINUX = Platform(
     binds=False,
 )
 _PLATFORMS = {
+    # A page may have 64 KB there. What is read-only once the library is loaded fills one to its end, with zeros in
+    # between that the wheel packs well; what stays writable lies behind it.
+    "linux-aarch64": dataclasses.replace(_LINUX, max_library_bytes=65536 + 8192),
     # A page has 16 KB on macOS, and each part of a library fills whole pages: at least code, constants, data, symbols.
     "macos": Platform(
         read=macho.read,
@@ -62,4 +65,4 @@ _PLATFORMS = {
 
 def of(platform: str) -> Platform:
     """The description of a platform, named as in the manifest ("macos-arm64"); Linux's for an unknown one."""
-    return _PLATFORMS.get(platform.partition("-")[0], _LINUX)
+    return _PLATFORMS.get(platform) or _PLATFORMS.get(platform.partition("-")[0], _LINUX)

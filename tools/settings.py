@@ -39,16 +39,19 @@ def dev_dir() -> Path:
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock file while the block runs: a second ./dev waits. The system releases the lock even when the process
-    crashes. On Windows this locks nothing: ./dev does not run there, so no second one can."""
+    crashes. OSError where a symbolic link is there. On Windows this locks nothing: ./dev does not run there."""
     if sys.platform == "win32":
         yield
         return
     import fcntl
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)  # never to empty what a link leads to
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(descriptor)
 
 
 def machine() -> str:

@@ -14,9 +14,12 @@ from pathlib import Path
 
 def scratch() -> Path:
     """A folder for what the tests compile, kept between runs: $DLX_TEST_CACHE, or one in the temporary folder."""
+    chosen = os.environ.get("DLX_TEST_CACHE")
     user = os.getuid() if hasattr(os, "getuid") else 0
-    folder = Path(os.environ.get("DLX_TEST_CACHE") or Path(tempfile.gettempdir()) / f"dlx-torch-tests-{user}")
+    folder = Path(chosen or Path(tempfile.gettempdir()) / f"dlx-torch-tests-{user}")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not chosen and folder.lstat().st_uid != user:  # anybody may have made it, and put libraries there
+        raise PermissionError(f"{folder} belongs to somebody else: remove it, or set DLX_TEST_CACHE to another folder")
     return folder
 
 

@@ -82,6 +82,10 @@ def test_into_the_cache_where_it_is_found(site: Site, tmp_path: Path) -> None:
     assert "the next `import torch` uses it" in finished.stderr
     assert os.listdir(expected.parent) == [expected.name]
     assert attached(site, cache) == ["dlx", variant(BACKEND), str(expected), ""]
+    expected.parent.chmod(0o777)
+    provider, _, library, reason = attached(site, cache)
+    assert library != str(expected)
+    assert provider == "upstream" or f"{expected} is not opened, because {expected.parent} can be written" in reason
 
 
 def test_for_torch_npu_with_a_chosen_name(site: Site, tmp_path: Path) -> None:

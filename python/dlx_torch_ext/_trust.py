@@ -18,16 +18,14 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 def problem(path: str, *, folder: bool = False) -> str:
     """Why the file at the absolute `path` must not be opened as a library, or "": what is wrong with which file, and
-    what to do. With `folder`: why no library in the folder `path` may be. Never raises, and opens nothing, since a FIFO
-    or a device would wait or act.
+    what to do. With `folder`: why no library in the folder `path` may be. Never raises, and opens nothing.
 
-    Trusted owners are this user, root, and the owner of the package, who can change this module anyway. In a container
-    with user namespaces root may have another number, and owns "/": that is enough for the upper folders. Others must
-    not be able to write there. In a folder with the sticky bit they can, but cannot replace what is not theirs.
+    Trusted are this user, root, and the owner of the package, who can change this module anyway. Where a container has
+    user namespaces, root has another number, and owns "/": that is enough for the upper folders. Nobody else may write
+    there; to a folder with the sticky bit they may, since they cannot replace there what is not theirs.
 
-    The way is looked at from the root down. Nobody else can change a folder that has passed, so the answer still holds
-    when the loader takes the same way. The loader gets the path and not /proc/self/fd/N: that would become the
-    library's name in status() and in debuggers, and glibc takes libraries of one name for one library.
+    The way is looked at from "/" down, and nobody else can change what has passed, so the loader finds the same. It is
+    not given /proc/self/fd/N: glibc takes libraries of one name for one, and status() and debuggers show the name.
     """
     if path.startswith(os.path.join(_PACKAGE, "")):
         return ""  # it is trusted as this module is

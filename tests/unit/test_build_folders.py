@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dlx_torch_ext import _cache
+from dlx_torch_ext import _cache, _trust
 from dlx_torch_ext._cli import build as build_command
 from dlx_torch_ext._cli import folders
-from dlx_torch_ext._cli.target import Target
+from dlx_torch_ext._cli.compile import Tools
+from dlx_torch_ext._cli.target import Target, plan
 from dlx_torch_ext._errors import BuildError
 from dlx_torch_ext._settings import Settings
 
 from tests.support import fake_torch
+from tests.support.installation import facts
 from tests.support.left_out import left_out_if
 
 Build = Callable[..., Target]
@@ -49,6 +51,28 @@ class TestModes:
         target = build(folder=None, settings=Settings(cache_dir=str(cache)))
         assert [mode(cache.parent), mode(cache)] == [0o700, 0o700]
         assert mode(Path(target.path)) == 0o755
+
+    def test_what_the_tools_make_is_not_what_is_opened(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        def compile_library(tools: Any, here: Any, backend: str, work: str) -> str:
+            path = Path(work) / "_lib" / "exact" / "built.so"
+            path.parent.mkdir(parents=True)
+            path.write_bytes(b"everybody can write this file and its folder")
+            path.chmod(0o777)
+            assert _trust.problem(str(path)) != ""
+            return str(path)
+
+        tried: list[str] = []
+
+        def try_it(path: str, backend: str) -> str:
+            tried.append(_trust.problem(path))
+            return ""
+
+        monkeypatch.setattr(_cache, "revision", lambda: "0123456789ab")
+        monkeypatch.setattr(build_command, "find_tools", lambda _: Tools("", "cmake", "", "", ""))
+        monkeypatch.setattr(build_command, "compile_library", compile_library)
+        monkeypatch.setattr(build_command, "_problem_in_a_child", try_it)
+        build_command._build_target(plan(facts(), None, str(tmp_path / "out"), None), "/torch")
+        assert tried == [""]
 
     def test_a_folder_of_the_users_choice_can_be_read(self, build: Build, tmp_path: Path) -> None:
         target = build(folder=tmp_path / "a" / "b")
@@ -161,7 +185,7 @@ class TestWhatFailed:
             ((build_command, "locked"), "taking the lock"),
             ((tempfile, "mkdtemp"), "making a folder to build in"),
             ((os, "chmod"), "finishing the library"),
-            ((os, "replace"), "moving the library to its place"),
+            ((os, "replace"), "finishing the library"),
         ],
     )
     def test_in_the_folder(
@@ -183,7 +207,7 @@ class TestWhatFailed:
         os.mkdir(target.path)
         said = self.said(build, name="mine.so")
         assert "moving the library to its place failed: " in said
-        assert f"/built.so: {target.path}: " in said
+        assert f"/finished-built.so: {target.path}: " in said
 
     def test_a_file_in_the_place_of_the_folder(self, build: Build, tmp_path: Path) -> None:
         (tmp_path / "file").touch()

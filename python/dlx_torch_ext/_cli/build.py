@@ -86,13 +86,16 @@ def _build_alone(target: Target, tools: Tools) -> None:
         with folders.told("compiling", _AGAIN):
             built = compile_library(tools, target.facts, target.backend, work)
         with folders.told("finishing the library"):
-            os.chmod(built, 0o755)  # whatever the umask is: others must not be able to write to it
+            # Whatever the umask is, others must not be able to write to it, nor to the folder that it is tried in.
+            finished = os.path.join(work, f"finished-{os.path.basename(built)}")
+            os.replace(built, finished)
+            os.chmod(finished, 0o755)
         say("checking it in a process of its own")
-        problem = _problem_in_a_child(built, target.backend)
+        problem = _problem_in_a_child(finished, target.backend)
         if problem:
             raise BuildError(f"the library was built but does not work: {problem}")
         with folders.told("moving the library to its place"):
-            os.replace(built, target.path)
+            os.replace(finished, target.path)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

@@ -179,7 +179,7 @@ class TestWhatFailed:
         return str(error.value)
 
     @pytest.mark.parametrize(
-        ("function", "what"),
+        ("function", "step"),
         [
             ((os, "mkdir"), "making the folder"),
             ((build_command, "locked"), "taking the lock"),
@@ -189,35 +189,35 @@ class TestWhatFailed:
         ],
     )
     def test_in_the_folder(
-        self, function: tuple[Any, str], what: str, build: Build, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+        self, function: tuple[Any, str], step: str, build: Build, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setattr(*function, refuse)
         said = self.said(build)
-        assert said == f"{what} failed: /where/it/is: No space left on device: {self.ANOTHER_PLACE}"
+        assert said == f"the build stopped at {step}: /where/it/is: No space left on device: {self.ANOTHER_PLACE}"
         monkeypatch.undo()
         assert not (tmp_path / "out").exists() or os.listdir(tmp_path / "out") == []
 
     def test_the_compiler(self, build: Build) -> None:
-        expected = "compiling failed: /where/it/is: No space left on device: mend that, and run `dlx-torch build` again"
-        assert self.said(build, compiler=refuse) == expected
+        said = self.said(build, compiler=refuse)
+        assert said.startswith("the build stopped at compiling: /where/it/is: No space left on device: mend that, and")
 
     def test_both_paths_are_named(self, build: Build, tmp_path: Path) -> None:
         target = build(name="mine.so")
         os.unlink(target.path)
         os.mkdir(target.path)
         said = self.said(build, name="mine.so")
-        assert "moving the library to its place failed: " in said
+        assert "the build stopped at moving the library to its place: " in said
         assert f"/finished-built.so: {target.path}: " in said
 
     def test_a_file_in_the_place_of_the_folder(self, build: Build, tmp_path: Path) -> None:
         (tmp_path / "file").touch()
         for folder in (tmp_path / "file", tmp_path / "file" / "below"):
             said = self.said(build, folder=folder)
-            assert said == f"making the folder failed: {folder}: Not a directory: {self.ANOTHER_PLACE}"
+            assert said == f"the build stopped at making the folder: {folder}: Not a directory: {self.ANOTHER_PLACE}"
 
     @left_out_if(sys.platform != "linux", "only Linux has /proc")
     def test_a_folder_that_nobody_can_make(self, build: Build) -> None:
-        assert "making the folder failed: /proc/no: No such file or directory" in self.said(
+        assert "the build stopped at making the folder: /proc/no: No such file or directory" in self.said(
             build, folder=Path("/proc/no/such/folder")
         )
 
@@ -241,6 +241,6 @@ class TestWhatFailed:
         monkeypatch.setattr(_cache, "revision", refuse)
         assert build_command.run(None, str(tmp_path), None) == 1
         assert capsys.readouterr().err == (
-            "dlx-torch: building failed: /where/it/is: No space left on device: mend that, and run `dlx-torch build`"
-            " again\n"
+            "dlx-torch: the build stopped at its preparation: /where/it/is: No space left on device: mend that, and run"
+            " `dlx-torch build` again [DLX310]\n"
         )

@@ -31,7 +31,7 @@ def run(backend: str | None, output_dir: str | None, libname: str | None) -> int
     os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
     torch, problem = _facts.import_torch()
     try:
-        with folders.told("building", _AGAIN):
+        with folders.told("its preparation", _AGAIN):
             target = plan(_facts.read(torch, problem), backend, output_dir, libname)
             _build_target(target, os.path.dirname(os.path.abspath(torch.__file__)))
     except BuildError as error:

@@ -23,14 +23,14 @@ _OLD_S = 24 * 3600.0
 
 
 @contextlib.contextmanager
-def told(what: str, remedy: str = _ANOTHER_PLACE) -> Iterator[None]:
-    """A BuildError for an OSError of the block: that `what` failed, on which path, and the system's reason."""
+def told(step: str, remedy: str = _ANOTHER_PLACE) -> Iterator[None]:
+    """A BuildError for an OSError of the block: which step failed, on which path, and the system's reason."""
     try:
         yield
     except OSError as error:
-        paths = [str(path) for path in (error.filename, error.filename2) if path is not None]
+        paths = "".join(f"{path}: " for path in (error.filename, error.filename2) if path is not None)
         reason = error.strerror or str(error) or type(error).__name__
-        raise BuildError(": ".join([f"{what} failed", *paths, reason, remedy])) from None
+        raise BuildError(f"the build stopped at {step}: {paths}{reason}: {remedy}") from None
 
 
 def prepare(folder: str, private: bool) -> None:

@@ -112,7 +112,7 @@ def test_for_what_torch_is_not_built_for(backend: str, site: Site, tmp_path: Pat
     assert finished.stdout == ""
     assert finished.stderr.splitlines() == [
         f"dlx-torch: a {backend} library needs a torch built for {backend}, and torch {torch.__version__} is built for"
-        f" {BACKEND}: install such a torch first"
+        f" {BACKEND}: install such a torch first [DLX306]"
     ]
     assert not (tmp_path / "out").exists()
 

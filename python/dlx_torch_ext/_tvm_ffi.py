@@ -1,4 +1,4 @@
-"""Finds out whether tvm-ffi saw a tensor before our table was attached.
+"""Whether tvm-ffi uses our table: it may have seen a tensor before the table was attached, and it has switches.
 
 tvm-ffi looks for the table of a type only once on each thread, and keeps what it found.
 """
@@ -6,6 +6,7 @@ tvm-ffi looks for the table of a type only once on each thread, and keeps what i
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Any
 
@@ -15,6 +16,28 @@ TOO_LATE_WARNING = (
     "dlx-torch-ext attached its table after tvm-ffi had seen a torch.Tensor, so tvm-ffi ignores the table: call"
     " dlx_torch_ext.attach() right after `import torch`, before tvm-ffi gets a tensor"
 )
+
+# With any value but 0, an empty one too, tvm-ffi brings no table of its own when it is imported. It still uses ours.
+DISABLE_VARIABLE = "TVM_FFI_DISABLE_TORCH_C_DLPACK"
+
+
+def installed() -> str:
+    """The version of the tvm-ffi that is installed, "" if none is."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("apache-tvm-ffi")
+    except PackageNotFoundError:
+        return ""
+
+
+def skip_variable(version: str) -> str:
+    """The variable that makes this version of tvm-ffi ignore every table. Only the value 1 does; tvm-ffi reads it when
+    it looks for a table."""
+    release = [int(part) for part in re.findall(r"\d+", version)[:3]]
+    if release and release < [0, 1, 5]:
+        return "TVM_FFI_SKIP_C_DLPACK_EXCHANGE_API"
+    return "TVM_FFI_SKIP_DLPACK_C_EXCHANGE_API"
 
 
 def ignores_our_table(torch: Any) -> bool:
@@ -27,7 +50,7 @@ def ignores_our_table(torch: Any) -> bool:
     module = sys.modules.get("tvm_ffi")
     if module is None or getattr(module.__spec__, "_initializing", False):
         return False
-    if os.environ.get("TVM_FFI_SKIP_DLPACK_C_EXCHANGE_API") == "1":
+    if os.environ.get(skip_variable(installed())) == "1":
         return False
     try:
         make_array = module.get_global_func("ffi.Array")

@@ -10,6 +10,8 @@ from typing import Any
 import dlx_torch_ext
 import pytest
 import torch
+from dlx_torch_ext import _tvm_ffi
+from dlx_torch_ext._cli import report
 
 from tests.support.consumer import consumer
 from tests.support.devices import current_device_stays, devices
@@ -138,6 +140,26 @@ def test_a_refusal_has_our_text() -> None:
     with pytest.raises(BufferError) as caught:
         echo(torch.ones(2, dtype=torch.complex64).conj())
     assert str(caught.value).strip().splitlines()[-1].startswith(PREFIX)
+
+
+SWITCHES = (*map(_tvm_ffi.skip_variable, ("0.1.4", "0.1.5")), _tvm_ffi.DISABLE_VARIABLE)
+
+
+@left_out_if(PROVIDER != "dlx", f"the table in use is not ours but {PROVIDER}")
+@pytest.mark.parametrize("value", ["1", "0", "true", ""])
+@pytest.mark.parametrize("switch", SWITCHES)
+def test_the_doctor_names_a_switch_where_tvm_ffi_ignores_our_table(
+    switch: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(switch, value)
+    ignored = True
+    try:
+        echo(torch.ones(2, dtype=torch.complex64).conj())  # without our table it is accepted
+    except BufferError as error:
+        ignored = PREFIX not in str(error)
+    named = [finding for finding in report.collect()["findings"] if finding.startswith(switch)]
+    assert bool(named) == ignored, named
+    assert ignored == (value == "1" and switch == _tvm_ffi.skip_variable(version("apache-tvm-ffi")))
 
 
 @on_a_cuda_build

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import pytest
-from dlx_torch_ext import _api, _attach, _autoload, _facts
+from dlx_torch_ext import _api, _attach, _autoload, _facts, _tvm_ffi
 from dlx_torch_ext._cli import findings as module
 
 from tests.support import fake_torch
@@ -150,3 +150,55 @@ def test_torch_npu_without_an_overlay(torch: str, warned: bool, tmp_path: Path) 
     (tmp_path / "torch_npu" / "__init__.py").touch()
     _, found = report(site)
     assert any("kernels run on the default stream" in finding for finding in found["findings"]) == warned
+
+
+@pytest.mark.usefixtures("torch")
+class TestTvmFfi:
+    """The switches of the tvm-ffi that is installed. Which release reads which: tests/integration/test_tvm_ffi.py."""
+
+    OLDER, NEWER = "TVM_FFI_SKIP_C_DLPACK_EXCHANGE_API", "TVM_FFI_SKIP_DLPACK_C_EXCHANGE_API"
+    DISABLE = "TVM_FFI_DISABLE_TORCH_C_DLPACK"
+
+    @pytest.fixture(autouse=True)
+    def _switches(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in (self.OLDER, self.NEWER, self.DISABLE):
+            monkeypatch.delenv(name, raising=False)
+
+    @pytest.mark.parametrize(
+        ("version", "name"),
+        [("0.1.2", OLDER), ("0.1.4", OLDER), ("0.1.5", NEWER), ("0.1.15.post2", NEWER), ("1.0", NEWER), ("x", NEWER)],
+    )
+    def test_the_one_that_this_release_reads(self, version: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_tvm_ffi, "installed", lambda: version)
+        (other,) = {self.OLDER, self.NEWER} - {name}
+        monkeypatch.setenv(other, "1")
+        assert findings() == []
+        monkeypatch.setenv(name, "1")
+        (finding,) = findings()
+        assert finding.startswith(f"{name}=1 makes tvm-ffi {version} ignore every table: ")
+        assert finding.endswith(": unset it")
+
+    @pytest.mark.parametrize("value", ["", "0", "2", "true"])
+    def test_only_the_value_1_counts(self, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_tvm_ffi, "installed", lambda: "0.1.15")
+        monkeypatch.setenv(self.NEWER, value)
+        assert findings() == []
+
+    def test_nothing_where_no_tvm_ffi_is_installed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("sys.path", [])
+        monkeypatch.setenv(self.NEWER, "1")
+        monkeypatch.setenv(self.DISABLE, "1")
+        monkeypatch.setenv("DLX_TORCH_DISABLE", "1")
+        assert findings() == []
+
+    @pytest.mark.parametrize(("value", "counts"), [("1", True), ("false", True), ("", True), ("0", False)])
+    def test_the_one_for_its_own_table_matters_where_there_is_none(
+        self, value: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_tvm_ffi, "installed", lambda: "0.1.15")
+        monkeypatch.setenv(self.DISABLE, value)
+        assert findings() == []
+        monkeypatch.setenv("DLX_TORCH_DISABLE", "1")
+        _attach.detach()
+        expected = f"{self.DISABLE}={value} keeps tvm-ffi 0.1.15 from bringing a table of its own: unset it"
+        assert findings() == ([expected] if counts else [])

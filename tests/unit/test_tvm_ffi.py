@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import dlx_torch_ext as dlx
 import pytest
-from dlx_torch_ext import _attach, _capsule
+from dlx_torch_ext import _attach, _capsule, _tvm_ffi
 
 from tests.support import fake_torch
 from tests.support.installation import entry
@@ -93,7 +93,7 @@ def test_tvm_ffi_is_asked_while_torchs_modes_are_off(conjugate: Any, set_module:
     dlx.attach()
 
 
-@pytest.mark.parametrize("spoil", ["initializing", "no function", "skipped", "no conj"])
+@pytest.mark.parametrize("spoil", ["initializing", "no function", "skipped", "skipped by an older one", "no conj"])
 def test_no_warning_if_it_cannot_be_found_out(
     spoil: str, conjugate: Any, set_module: SetModule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +104,9 @@ def test_no_warning_if_it_cannot_be_found_out(
         del module.get_global_func
     elif spoil == "skipped":
         monkeypatch.setenv("TVM_FFI_SKIP_DLPACK_C_EXCHANGE_API", "1")
+    elif spoil == "skipped by an older one":
+        monkeypatch.setattr(_tvm_ffi, "installed", lambda: "0.1.4")
+        monkeypatch.setenv("TVM_FFI_SKIP_C_DLPACK_EXCHANGE_API", "1")
     else:
         del conjugate.Tensor.conj
     assert dlx.attach().provider == "dlx"

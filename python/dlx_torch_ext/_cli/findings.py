@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from .. import _api
+from .. import _api, _tvm_ffi
 from .._facts import Facts
 from .._resolve import LIBRARY_VARIABLE, PREFER_DLX, Rejected
 from .._settings import BUILD_VARIABLES, DLX, OFF, ON, PREFERENCES, SWITCHES, VARIABLES, Settings
@@ -27,6 +27,7 @@ def findings(status: Status, facts: Facts) -> Iterator[str]:
     yield from _named_library(status, facts)
     yield from _preference(status, facts)
     yield from _failed_libraries(status, facts)
+    yield from _tvm_ffi_switches(status, os.environ)
 
 
 def _null_npu_stream(status: Status, facts: Facts) -> Iterator[str]:
@@ -103,3 +104,18 @@ def _failed_libraries(status: Status, facts: Facts) -> Iterator[str]:
         failed = isinstance(candidate.verdict, Rejected) and (candidate.name, candidate.library) in fitting
         if failed and candidate.name != LIBRARY_VARIABLE and candidate.verdict.reason not in status.reason:
             yield f"{candidate.name} fits and cannot be used: {candidate.verdict.reason}"
+
+
+def _tvm_ffi_switches(status: Status, environment: Mapping[str, str]) -> Iterator[str]:
+    """Variables of the tvm-ffi that is installed, with which it uses no table."""
+    version = _tvm_ffi.installed()
+    skip = _tvm_ffi.skip_variable(version)
+    if version and environment.get(skip) == "1":
+        yield (
+            f"{skip}=1 makes tvm-ffi {version} ignore every table: calls take microseconds, conjugate views become"
+            " wrong data, and of all accelerators only CUDA and ROCm give their stream: unset it"
+        )
+    disable = environment.get(_tvm_ffi.DISABLE_VARIABLE, "0")
+    if version and disable != "0" and status.provider == "none":
+        name = _tvm_ffi.DISABLE_VARIABLE
+        yield f"{name}={disable} keeps tvm-ffi {version} from bringing a table of its own: unset it"

@@ -52,7 +52,8 @@ def load(candidate: Candidate, facts: Facts) -> Library | Rejected:
     except FileNotFoundError:
         return Rejected(f"{path} does not exist: {_remedy(candidate)}")
     except (OSError, ValueError) as error:
-        return Rejected(f"{path} cannot be loaded ({_message(error, path)}): {_remedy(candidate)}")
+        remedy = _remedy_for_noexec(path) or _remedy(candidate)
+        return Rejected(f"{path} cannot be loaded ({_message(error, path)}): {remedy}")
 
 
 def _open_and_compare(path: str, candidate: Candidate, facts: Facts) -> Library | Rejected:
@@ -112,6 +113,15 @@ def _remedy(candidate: Candidate) -> str:
     if candidate.exact:
         return "run `dlx-torch build` again"
     return f"correct {LIBRARY_VARIABLE}" if candidate.name == LIBRARY_VARIABLE else "reinstall dlx-torch-ext"
+
+
+def _remedy_for_noexec(path: str) -> str:
+    """What to do where `path` is on a file system that no program or library may be loaded from; "" where it is not."""
+    try:
+        noexec = os.statvfs(path).f_flag & os.ST_NOEXEC
+    except (AttributeError, OSError):  # macOS does not tell, and Windows has neither
+        return ""
+    return "its file system is mounted noexec: put it on one that is not" if noexec else ""
 
 
 def _build_info_problem(address: int | None, candidate: Candidate, facts: Facts) -> str:

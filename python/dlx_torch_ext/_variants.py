@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ._record import Record
@@ -74,9 +74,8 @@ class _Malformed(ValueError):
 def read_manifest(package_path: Iterable[str] | None = None) -> Manifest:
     """Reads `_lib/manifest.json` in the first folder of the package's `__path__` that has one: an editable installation
     has several folders. Never raises: the manifest's `problem` says what is wrong."""
-    if package_path is None:
-        package_path = sys.modules[__package__].__path__
-    for entry in package_path:
+    entries = list(sys.modules[__package__].__path__ if package_path is None else package_path)
+    for entry in entries:
         folder = os.path.join(entry, "_lib")
         file = os.path.join(folder, "manifest.json")
         try:
@@ -86,10 +85,33 @@ def read_manifest(package_path: Iterable[str] | None = None) -> Manifest:
             continue
         except (OSError, ValueError) as error:
             return Manifest(problem=f"{file} cannot be used ({error}): reinstall dlx-torch-ext")
-    return Manifest(
-        problem="this installation of dlx-torch-ext is pure Python and holds no library: install the wheel for this"
+    return Manifest(problem=_why_there_is_none(entries))
+
+
+def _why_there_is_none(entries: Sequence[str]) -> str:
+    """Why no folder of the package has a manifest, and what to do."""
+    archive = next(filter(None, map(archive_of, entries)), "")
+    if archive:
+        return (
+            f"dlx_torch_ext is imported from the archive {archive}, and no system loads libraries from an archive:"
+            " install the wheel in a folder that comes before it on sys.path, or set DLX_TORCH_LIBRARY"
+        )
+    if getattr(sys, "frozen", False):
+        return (
+            "this frozen app has dlx_torch_ext without its libraries: let PyInstaller run the hook that dlx-torch-ext"
+            " has for it, or add the package's folder _lib and its metadata to the app"
+        )
+    return (
+        "this installation of dlx-torch-ext is pure Python and holds no library: install the wheel for this"
         " platform, run `dlx-torch build`, or install from source with DLX_TORCH_BUILD_NATIVE=1"
     )
+
+
+def archive_of(path: str) -> str:
+    """The zip archive that `path` leads into, as Python writes the place of a module in one; "" if it is in none."""
+    while not os.path.exists(path) and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+    return path if os.path.isfile(path) else ""
 
 
 def _parse(data: Any, folder: str) -> Manifest:

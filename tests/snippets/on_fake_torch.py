@@ -44,3 +44,12 @@ def selftest_in_a_child() -> dict[str, Any]:
     from dlx_torch_ext._cli import child
 
     return child.run().as_dict()
+
+
+def provider_and_reason() -> list[str]:
+    """After `import torch`, and nothing else."""
+    import dlx_torch_ext
+    import torch  # noqa: F401
+
+    status = dlx_torch_ext.status()
+    return [status.provider, status.reason]

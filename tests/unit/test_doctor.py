@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from dlx_torch_ext._cli import child
 
 from tests.snippets import on_fake_torch
 from tests.support import stub
@@ -170,6 +171,15 @@ def test_a_child_that_cannot_answer_is_a_failure(tmp_path: Path) -> None:
     outcome = site.call(on_fake_torch.selftest_in_a_child)
     assert (outcome["ok"], outcome["crashed"]) == (False, True)
     assert "ended with code 7" in outcome["detail"]
+
+
+def test_a_frozen_app_starts_itself_not_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sys.executable is the app, which would ask the doctor again, and so on."""
+    monkeypatch.setattr("sys.frozen", True, raising=False)
+    monkeypatch.setattr("sys.executable", "/not/to/be/started")
+    outcome = child.run()
+    assert (outcome.ok, outcome.crashed) == (None, False)
+    assert "frozen app" in outcome.detail
 
 
 def test_a_torch_that_does_not_import_has_a_place_and_a_reason(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ def test_names_of_rows_and_names_for_people() -> None:
     assert row_directory("2.5", False) == "torch2_5_cxx98"
     assert row_directory(None, None) == "overlay"
     assert all(row_directory(x, y).isidentifier() for x in ("2.4", "2.15") for y in (True, False))
+    # A file system may take A for a.
+    assert all(row_directory(x, y).islower() for x in ("2.4", "2.15", None) for y in (True, False))
     assert human_name("2.9", True, "cuda") == "torch2.9-cxx11-cuda"
     assert human_name("2.5", False, "torch_npu") == "torch2.5-cxx98-torch_npu"
     assert human_name(None, None, "torch_npu") == "overlay-torch_npu"
@@ -66,6 +68,22 @@ def test_a_pure_installation_says_how_to_get_libraries(tmp_path: Path) -> None:
     assert manifest.variants == ()
     assert "DLX_TORCH_BUILD_NATIVE=1" in manifest.problem
     assert "wheel" in manifest.problem
+
+
+def test_inside_an_archive_the_reason_is_the_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "app.zip"
+    archive.write_bytes(b"PK")
+    for inside in ("dlx_torch_ext", "site-packages/dlx_torch_ext"):
+        problem = read_manifest([str(archive / inside)]).problem
+        assert f"imported from the archive {archive}, and" in problem
+        assert "pure Python" not in problem
+
+
+def test_the_reason_of_a_frozen_app_is_its_building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.frozen", True, raising=False)
+    problem = read_manifest([str(tmp_path)]).problem
+    assert "PyInstaller" in problem
+    assert "pure Python" not in problem
 
 
 GOOD = installation.entry("2.9", True, "cpu")

@@ -24,6 +24,10 @@ class Outcome(Record):
 
 def run(code: str = "from dlx_torch_ext._cli import child; child.main()") -> Outcome:
     """Runs `code`, one line that has to call `answer`, in a child with this sys.path, and waits for the answer."""
+    if getattr(sys, "frozen", False):
+        return Outcome(
+            None, "this is a frozen app, which cannot start a Python: its executable would start the app again"
+        )
     program = f"import sys; sys.path[:] = {sys.path!r}; {code}"
     try:
         done = subprocess.run(

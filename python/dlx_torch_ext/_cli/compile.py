@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from .. import _cache
 from .._errors import BuildError
 from .._record import Record
-from .._variants import library_file
+from .._variants import archive_of, library_file
 
 if TYPE_CHECKING:
     from .._facts import Facts
@@ -41,7 +41,9 @@ def find_tools(torch_folder: str) -> Tools:
     """Finds what compiling needs, or raises a BuildError that says what to install."""
     source = _cache.source_folder()
     if not source:
-        raise BuildError("this installation of dlx-torch-ext has no sources to compile: reinstall it")
+        archive = archive_of(os.path.dirname(__file__))
+        remedy = f"install it outside of the archive {archive}" if archive else "reinstall it"
+        raise BuildError(f"this installation of dlx-torch-ext has no sources to compile: {remedy}")
     if not os.path.isfile(os.path.join(torch_folder, "include", "c10", "core", "TensorImpl.h")):
         raise BuildError(f"the torch in {torch_folder} has no C++ headers: install torch's own wheel, which has them")
     _require_compiler()

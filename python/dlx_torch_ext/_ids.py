@@ -7,7 +7,7 @@ found in a message again, so no id is written down a second time. The page is re
 from __future__ import annotations
 
 import functools
-import os
+import pkgutil
 import re
 
 from ._record import Record
@@ -60,12 +60,9 @@ def _patterns() -> tuple[tuple[re.Pattern[str], Entry], ...]:
 
 
 def _page() -> str:
-    here = os.path.dirname(os.path.abspath(__file__))
-    checkout = os.path.dirname(os.path.dirname(here))
-    for path in (os.path.join(here, "troubleshooting.md"), os.path.join(checkout, "docs", "troubleshooting.md")):
+    for path in ("troubleshooting.md", "../../docs/troubleshooting.md"):  # of an installation, of a checkout
         try:
-            with open(path, encoding="utf-8") as file:
-                return file.read()
+            return (pkgutil.get_data(__package__, path) or b"").decode()  # reads inside of a zip archive too
         except (OSError, UnicodeDecodeError):
             continue
     return ""

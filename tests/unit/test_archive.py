@@ -45,6 +45,12 @@ def test_a_command_says_so_too(command: str, zipped: Site) -> None:
     assert "Traceback" not in finished.stderr
 
 
+def test_explain_reads_its_page(zipped: Site) -> None:
+    finished = zipped.cli("explain", "DLX035", PYTHONPATH=path(zipped))
+    assert finished.status == 0, str(finished)
+    assert finished.stdout.startswith("DLX035: dlx_torch_ext is imported from the archive")
+
+
 def test_build_asks_for_an_installation_outside(zipped: Site) -> None:
     finished = zipped.cli("build", PYTHONPATH=path(zipped))
     assert finished.status == 1, str(finished)

@@ -64,7 +64,7 @@ def _choose(options: argparse.Namespace) -> list[Session]:
         integration = [*plan.every_row(), *plan.MORE_NPU]
     pairs = {(session.torch, session.python) for session in integration}
     pythons = [session for session in plan.PYTHONS if (session.torch, session.python) not in pairs]
-    return [*plan.UNIT, *plan.TOOLS, *integration, *plan.NPU, *plan.NEIGHBOURS, *pythons]
+    return [*plan.UNIT, *plan.TOOLS, *integration, *plan.NPU, *plan.NEIGHBOURS, *plan.PACKED, *pythons]
 
 
 def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Path:

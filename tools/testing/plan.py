@@ -70,6 +70,9 @@ FAULTS = [
     Session("faults without torch", ("tests/unit",), python=THIS_PYTHON, arguments=("-m", "fault")),
     Session("faults, torch 2.9.1", ("tests/integration/faults",), "2.9.1", extras=(TVM_FFI,)),
 ]
+# What packs apps, and what that requires.
+PACKERS = ("pyinstaller>=6.11", "pyinstaller-hooks-contrib", "altgraph", "packaging", "pex>=2.60")
+PACKED = [Session("torch 2.9.1, packed apps", ("tests/integration/test_packed.py",), "2.9.1", extras=PACKERS)]
 SANITIZED = Session("torch 2.9.1, ASan and UBSan", (CONTRACT,), "2.9.1", extras=(TVM_FFI,), sanitize=True)
 
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from tools import matrix
 from tools.build import wheel
 from tools.settings import ToolError, machine
-from tools.testing import plan, run
+from tools.testing import plan, run, tvm_ffi
 from tools.testing.run import Outcome, Session
 
 
@@ -53,6 +53,8 @@ def _choose(options: argparse.Namespace) -> list[Session]:
         raise ToolError("--python needs --torch: give the release too, such as --torch 2.9.1 --python 3.12")
     if options.command == "faults":
         return plan.FAULTS
+    if options.tvm_ffi or options.tvm_ffi_source:
+        return [tvm_ffi.session(options.tvm_ffi_source)]
     if options.sanitize:
         return [plan.SANITIZED]
     if options.arch not in (None, machine()):

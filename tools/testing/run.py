@@ -9,7 +9,8 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as xml
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ class Session:
     sanitize: bool = False
     arguments: tuple[str, ...] = ()  # for pytest
     arch: str = machine()  # for another processor than this machine's, under qemu
+    folder: Path = ROOT  # where the tests are
+    variables: Mapping[str, str] = field(default_factory=dict)  # environment variables of its own
 
 
 @dataclass(frozen=True)
@@ -76,14 +79,14 @@ def _pytest(session: Session, environment: Environment, arguments: list[str], ca
     extra = _sanitizer() if session.sanitize else {}
     # The tests of `dlx-torch build` use the tool environment's cmake and ninja.
     extra["DLX_TEST_BUILD_TOOLS"] = str(Path(sys.executable).parent)
-    variables = environment.variables(PYTHONDONTWRITEBYTECODE="1", **extra)
+    variables = environment.variables(PYTHONDONTWRITEBYTECODE="1", **extra, **session.variables)
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True} if capture else {}
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
         command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
         command += ["-o", "junit_family=xunit1"]  # the only format with the properties that tests record
         command += [*session.tests, *session.arguments, *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=variables, check=False, **streams)
+        done = subprocess.run(command, cwd=session.folder, env=variables, check=False, **streams)
         outcome = _read(report, Outcome(session, output=done.stdout or ""))
     if done.returncode not in (0, 1, 5):  # passed, failed, nothing selected
         return replace(outcome, problem=f"pytest ended with exit status {done.returncode}; its output says why")

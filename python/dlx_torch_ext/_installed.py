@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE
+from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE, attribute_of
 from ._record import Record
 from ._resolve import Accepted, Candidate
 
@@ -38,8 +38,10 @@ class Installed(Record):
     def without_ours(self, name: str) -> object:
         """The value that the attribute `name` of the class would have without us."""
         if not self.is_current(name):
-            return getattr(self.tensor_class, name, None)
-        return self.replaced.get(name, getattr(super(self.tensor_class, self.tensor_class), name, None))
+            return attribute_of(self.tensor_class, name)
+        if name in self.replaced:
+            return self.replaced[name]
+        return attribute_of(super(self.tensor_class, self.tensor_class), name)
 
 
 def read(torch: Any) -> Installed | None:

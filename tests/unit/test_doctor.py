@@ -156,7 +156,7 @@ def test_a_table_that_fails_is_not_attached_and_reported(tmp_path: Path) -> None
     broken = f"[t := {WHOLE}, setattr(t, 'fake_export', lambda tensor, out: 0)][0]"
     status, found = report(Site(tmp_path, CPU, broken), "--selftest")
     assert status == 3
-    assert "the self-test failed: data of an exported tensor" in found["selftest"]["detail"]
+    assert "the self-test failed: data of an imported and exported tensor" in found["selftest"]["detail"]
     assert found["in_use"] is False
 
 
@@ -216,3 +216,13 @@ def test_it_says_why_autoload_did_not_fire(torch: str, env: dict[str, str], word
     assert words in found["autoload"]["note"]
     assert words in found["verdict"]
     assert found["version"] == "0.1.0"
+
+
+def test_an_attribute_that_raises_does_not_end_the_doctor(tmp_path: Path) -> None:
+    """Another package's descriptor in the place of the table."""
+    raising = "type('Raising', (), {'__get__': lambda *_: 1 / 0})()"
+    torch = f"[t := {WHOLE}, setattr(t.Tensor, '__dlpack_c_exchange_api__', {raising})][0]"
+    site = Site(tmp_path, CPU, torch)
+    for environment, code, provider in (({"DLX_TORCH_DISABLE": "1"}, 1, "none"), ({}, 0, "dlx")):
+        status, found = report(site, **environment)
+        assert (status, found["status"]["provider"]) == (code, provider)

@@ -27,9 +27,9 @@ def right_table() -> int:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_kept_alive() -> Any:
-    yield
-    _selftest._kept_alive.clear()
+def _nothing_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even what a table of another test has left there."""
+    monkeypatch.setattr(_selftest, "_kept_alive", {})
 
 
 @pytest.mark.parametrize("table", [right_table, lambda: broken_table(right_table(), "")])

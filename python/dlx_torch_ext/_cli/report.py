@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from .. import _api, _attach, _autoload, _facts
-from .._dlpack import CAPSULE_ATTRIBUTE, function_addresses
+from .._dlpack import CAPSULE_ATTRIBUTE, attribute_of, function_addresses
 from .._facts import Facts
 from .._ids import find, with_ids
 from .._locate import locate
@@ -81,7 +81,7 @@ def on_request(facts: Facts) -> str | None:
 
 def table_on(torch: Any) -> int:
     """The address of the table on torch.Tensor now, whoever put it there; 0 if there is none."""
-    value = getattr(getattr(torch, "Tensor", None), CAPSULE_ATTRIBUTE, None)
+    value = attribute_of(getattr(torch, "Tensor", None), CAPSULE_ATTRIBUTE)
     if value is None:
         return 0
     from .._capsule import table_address

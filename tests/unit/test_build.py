@@ -238,6 +238,7 @@ def line(process: subprocess.Popen[str]) -> str:
 
 
 @left_out_if(sys.platform == "win32", "Windows has no SIGKILL")
+@pytest.mark.fault("a builder is killed", "the next one builds")
 def test_a_killed_build_does_not_block_the_next_one(build: Callable[..., Target], tmp_path: Path) -> None:
     killed = spawn.start(building.build, str(tmp_path / "out"))
     word, _, work = line(killed).partition(" ")

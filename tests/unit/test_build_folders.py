@@ -83,6 +83,7 @@ class TestModes:
         build()
         assert mode(tmp_path / "out") == 0o711
 
+    @pytest.mark.fault("a cache that others can write", "nothing is built; one line says which folder")
     def test_where_others_could_put_a_library_none_is_built(self, build: Build, tmp_path: Path) -> None:
         out = tmp_path / "out"
         out.mkdir(0o777)
@@ -188,6 +189,10 @@ class TestWhatFailed:
             ((os, "replace"), "finishing the library"),
         ],
     )
+    @pytest.mark.fault(
+        "a folder that is full or cannot be written, at each step of a build",
+        "one line names the step; nothing is left",
+    )
     def test_in_the_folder(
         self, function: tuple[Any, str], step: str, build: Build, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
@@ -216,6 +221,7 @@ class TestWhatFailed:
             assert said == f"the build stopped at making the folder: {folder}: Not a directory: {self.ANOTHER_PLACE}"
 
     @left_out_if(sys.platform != "linux", "only Linux has /proc")
+    @pytest.mark.fault("a cache folder that nobody can make", "one line says so")
     def test_a_folder_that_nobody_can_make(self, build: Build) -> None:
         assert "the build stopped at making the folder: /proc/no: No such file or directory" in self.said(
             build, folder=Path("/proc/no/such/folder")

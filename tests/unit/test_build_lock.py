@@ -74,6 +74,7 @@ def test_waits_until_it_is_free(hold: Callable[[Path], Any], tmp_path: Path) -> 
 
 
 @left_out_if(sys.platform == "win32", "Windows has no SIGKILL")
+@pytest.mark.fault("the holder of the build's lock is killed", "the lock is free")
 def test_a_holder_that_was_killed_holds_nothing(hold: Callable[[Path], Any], tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
     holder = hold(path)
@@ -109,6 +110,7 @@ class TestSomethingElseThere:
         assert (tmp_path / "x.lock").read_text() == content
 
     @pytest.mark.parametrize("content", [None, "", "4711", "precious"])
+    @pytest.mark.fault("a symbolic link in the place of the lock", "one line; its target is as it was")
     def test_a_symbolic_link(self, content: str | None, tmp_path: Path) -> None:
         """Also one to nowhere, which would make the file."""
         target = tmp_path / "target"
@@ -120,6 +122,7 @@ class TestSomethingElseThere:
         assert (tmp_path / "x.lock").is_symlink()
 
     @left_out_if(sys.platform == "win32", "Windows has no FIFOs")
+    @pytest.mark.fault("a FIFO in the place of the lock", "one line, at once")
     def test_a_fifo(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "x.lock")
         assert "not a regular file" in spawn.call(building.refusal_of_the_lock, str(tmp_path / "x.lock"))

@@ -109,6 +109,7 @@ def test_what_another_builder_made_meanwhile_may_be_broken(builder: Builder) -> 
     assert builder.build() == ["lock", "try broken", "lock", "compile"]
 
 
+@pytest.mark.fault("64 builders at once", "one compiles, all try the library side by side")
 def test_64_ranks_compile_once_and_try_the_library_at_the_same_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,7 @@ def test_a_file_without_read_permission(tmp_path: Path) -> None:
         assert "Permission denied" in refused(path)
 
 
+@pytest.mark.fault("a read-only installation", "works")
 def test_a_read_only_installation(tmp_path: Path) -> None:
     path = stub.library(tmp_path / "lib" / "closed.so")
     path.chmod(0o444)
@@ -129,6 +130,7 @@ def reasons_of_truncated(folder: str, lengths: list[int]) -> list[str]:
 
 
 @left_out_if(sys.platform != "linux", "only the loader of Linux crashes there")
+@pytest.mark.fault("a library cut off anywhere", "passed over: truncated")
 def test_a_library_truncated_anywhere_is_rejected_and_does_not_crash(tmp_path: Path) -> None:
     whole = stub.compiled().read_bytes()
     lengths = sorted({*range(0, 130, 3), *range(130, len(whole), len(whole) // 150), len(whole) - 1, len(whole) - 64})

@@ -27,6 +27,7 @@ def may_mount() -> bool:
 
 
 @left_out_if(not may_mount(), "this process may mount no file system")
+@pytest.mark.fault("the package on a file system mounted noexec", "no table, with that reason")
 def test_the_real_loaders_refusal_is_explained(tmp_path: Path) -> None:
     reason = spawn.call(noexec.reason, str(tmp_path), str(stub.compiled()))
     assert reason.endswith(f"): {WORDS}"), reason

@@ -27,6 +27,10 @@ def reason(path: Path, name: str, exact: bool) -> str:
 
 
 @pytest.mark.parametrize(("name", "exact"), [(LIBRARY_VARIABLE, False), ("built here", True)])
+@pytest.mark.fault(
+    "a library planted in the cache, or where DLX_TORCH_LIBRARY leads",
+    "not opened; the reason says who could write there",
+)
 def test_a_planted_library_does_not_run(name: str, exact: bool, library: Path, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     planted = stub.library(library.with_name("planted.so"), f'CONSTRUCTOR_WRITES="{mark}"')
@@ -47,6 +51,7 @@ def test_a_library_of_the_installation_is_not_looked_at(library: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "exact"), [(LIBRARY_VARIABLE, False), ("built here", True), ("shipped", False)])
+@pytest.mark.fault("a FIFO in the place of a library", "passed over, at once")
 def test_a_fifo_does_not_hang(name: str, exact: bool, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.so", 0o600)
     reason = spawn.call(trust.reason_for, str(tmp_path / "fifo.so"), name, exact)

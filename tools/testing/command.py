@@ -102,12 +102,12 @@ def _report(console: Console, outcomes: list[Outcome], command: str) -> None:
 
 
 def _faults_table(faults: list[dict[str, str]]) -> Table:
-    """What was broken on purpose, and what the host saw."""
+    """What was broken on purpose, and what the host saw. Equal lines of several tests are shown once."""
     table = Table(title="what was broken, and what the host saw", show_lines=True)
     for column in ("broken", "seen"):
         table.add_column(column, overflow="fold")
-    for entry in faults:
-        table.add_row(escape(entry["broken"]), escape(entry["seen"]))
+    for broken, seen in dict.fromkeys((entry["broken"], entry["seen"]) for entry in faults):
+        table.add_row(escape(broken), escape(seen))
     return table
 
 

@@ -17,7 +17,7 @@ from dlx_torch_ext._cli.lock import LockHeld, NotALock, locked
 
 from tests.snippets import building
 from tests.support.left_out import left_out_if
-from tests.support.process import spawn
+from tests.support.process import fork, spawn
 
 
 @pytest.fixture
@@ -195,3 +195,33 @@ def test_a_file_that_its_holder_removed_is_not_the_lock(monkeypatch: pytest.Monk
         assert alone
         assert path.exists()
     assert len(calls) == 2
+
+
+@left_out_if(not hasattr(os, "fork"), "this system has no fork")
+def test_a_forked_child_neither_holds_it_nor_removes_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+
+    def leave_the_block_in_a_child() -> str:
+        context.__exit__(None, None, None)
+        return str(path.exists())
+
+    context = locked(str(path), 0, silent)
+    context.__enter__()
+    try:
+        assert fork.run(leave_the_block_in_a_child).answer == "True"
+        assert path.read_text() == str(os.getpid())
+    finally:
+        context.__exit__(None, None, None)
+    # A child that lives on holds nothing: the lock is free as soon as its parent leaves the block.
+    with locked(str(path), 0, silent):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.read(reader, 1)
+            os._exit(0)
+    try:
+        with locked(str(path), 0, silent) as alone:
+            assert alone
+    finally:
+        os.write(writer, b"x")
+        os.waitpid(child, 0)

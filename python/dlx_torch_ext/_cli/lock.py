@@ -13,6 +13,9 @@ from typing import Callable
 
 _POLL_INTERVAL_S = 0.2
 _MAX_DIGITS = 20
+# Descriptors of the locks that this process holds. A forked child inherits them, and with them the locks, which would
+# then be held until it ends: it closes them.
+_held: set[int] = set()
 _HELD_ERRNOS = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
 
 
@@ -30,7 +33,8 @@ def locked(path: str, timeout_s: float, on_wait: Callable[[str], None]) -> Itera
 
     While another process holds the lock, this waits: it calls `on_wait` once with the name of that process, and raises
     LockHeld after `timeout_s`. If the file cannot be created, it raises the OSError at once; if something else is
-    there, NotALock, and that stays as it is. A program that is started meanwhile does not inherit the lock.
+    there, NotALock, and that stays as it is. A program that is started meanwhile does not inherit the lock, and a
+    forked child gives it up.
     """
     end = time.monotonic() + timeout_s
     announced = False
@@ -49,15 +53,27 @@ def locked(path: str, timeout_s: float, on_wait: Callable[[str], None]) -> Itera
             announced = True
             on_wait(holder)
         time.sleep(_POLL_INTERVAL_S)
+    _held.add(descriptor)
     try:
         with contextlib.suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.write(descriptor, str(os.getpid()).encode())
         yield state == "ours"
     finally:
-        with contextlib.suppress(OSError):  # Windows does not remove an open file
-            os.unlink(path)
-        os.close(descriptor)
+        if descriptor in _held:  # not in a child that was forked in the block
+            _held.remove(descriptor)
+            with contextlib.suppress(OSError):  # Windows does not remove an open file
+                os.unlink(path)
+            os.close(descriptor)
+
+
+def _close_in_child() -> None:
+    while _held:
+        os.close(_held.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_in_child)
 
 
 def _open(path: str) -> int:

@@ -115,11 +115,18 @@ def test_64_ranks_compile_once_and_try_the_library_at_the_same_time(
 ) -> None:
     target = plan(facts(), None, str(tmp_path / "cache"), None)
     compiled: list[str] = []
-    # It opens when 63 ranks try the library at once. If they did it in turn, the first would wait in vain.
-    together = threading.Barrier(RANKS - 1, timeout=60)
+    # Each opens when 63 ranks are there: they wait for the one that compiles, and then try the library at once. If they
+    # did that in turn, the first would wait in vain.
+    waiting, together = threading.Semaphore(0), threading.Barrier(RANKS - 1, timeout=60)
+
+    def say(text: str) -> None:
+        if text.startswith("waiting for "):
+            waiting.release()
 
     def compile_library(tools: Tools, here: Any, backend: str, work: str) -> str:
         compiled.append(work)
+        for _ in range(RANKS - 1):
+            assert waiting.acquire(timeout=60)
         Path(work, "built.so").write_bytes(GOOD)
         return str(Path(work, "built.so"))
 
@@ -129,6 +136,7 @@ def test_64_ranks_compile_once_and_try_the_library_at_the_same_time(
         return ""
 
     monkeypatch.setattr(lock, "_POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr(build_command, "say", say)
     monkeypatch.setattr(build_command, "compile_library", compile_library)
     monkeypatch.setattr(build_command, "_problem_in_a_child", problem_in_a_child)
     with ThreadPoolExecutor(RANKS) as ranks:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.simulators.cuda import recorder
 from tests.snippets import autoload
 from tests.support.left_out import left_out_if
 from tests.support.process import spawn
@@ -58,6 +59,16 @@ def test_it_imports_no_more_than_it_needs() -> None:
 def test_it_leaves_the_devices_alone() -> None:
     """If a device is asked for anything at import, a later fork cannot use it."""
     assert whole_life()["fork_is_safe"]
+
+
+@left_out_if(not recorder.simulated(), "real devices keep no record of calls, and without CUDA there are none")
+def test_it_makes_no_call_to_a_device() -> None:
+    """torch itself makes some when it is imported: the same without us."""
+    without_us = call(autoload.import_torch, TORCH_DEVICE_BACKEND_AUTOLOAD="0", DLX_TORCH_DISABLE="1")
+    assert without_us["imported"] == []
+    assert without_us["device_calls"], "the simulated CUDA records nothing"
+    assert whole_life()["device_calls"] == without_us["device_calls"]
+    assert whole_life()["device_calls_after"] == []
 
 
 def test_attach_can_be_repeated() -> None:

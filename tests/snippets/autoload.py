@@ -7,6 +7,8 @@ import sys
 import warnings
 from typing import Any
 
+from tests.simulators.cuda import recorder
+
 
 def on_tensor_class() -> dict[str, Any]:
     """What torch.Tensor has for consumers: the capsule with its table, and the integer of tvm-ffi's first releases."""
@@ -41,9 +43,10 @@ def import_torch() -> dict[str, Any]:
     """What is there after `import torch` and before anything else."""
     import torch
 
+    calls = recorder.calls() if recorder.simulated() else []
     imported = sorted(name for name in sys.modules if name.split(".")[0] in ("dlx_torch_ext", "tvm_ffi"))
     fork_is_safe = not (torch.version.cuda and torch.cuda._is_in_bad_fork()) and not torch.cuda.is_initialized()
-    return {"first": on_tensor_class(), "imported": imported, "fork_is_safe": fork_is_safe}
+    return {"first": on_tensor_class(), "imported": imported, "fork_is_safe": fork_is_safe, "device_calls": calls}
 
 
 def attach_and_look() -> list[Any]:
@@ -62,9 +65,12 @@ def whole_life() -> dict[str, Any]:
     import dlx_torch_ext
     import torch
 
+    if recorder.simulated():
+        recorder.reset()
     seen["status"] = status()
     seen["attached"] = attach_and_look()
     seen["attached_status"] = status()
+    seen["device_calls_after"] = recorder.calls() if recorder.simulated() else []
     seen["again"] = attach_and_look()
     import tvm_ffi
 

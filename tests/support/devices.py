@@ -13,7 +13,9 @@ from tests.simulators.cuda import recorder
 
 def devices() -> list[int]:
     """The indices of the first two devices. Only for isolated tests, because the question initialises CUDA."""
-    return list(range(min(2, torch.cuda.device_count())))
+    count = int(torch.cuda.device_count())
+    assert count, "there is no CUDA device, real or simulated: a test of all devices would test nothing"
+    return list(range(min(2, count)))
 
 
 def indices_of_no_device() -> list[int]:

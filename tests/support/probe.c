@@ -31,6 +31,35 @@ void probe_two(two_fn fn, void* a, void* b, int pending, int* rc) {
   *rc = fn(a, b);
 }
 
+/* PyMemAllocatorEx, and the domain of CPython's objects. */
+typedef struct {
+  void* context;
+  void* (*malloc)(void*, size_t);
+  void* (*calloc)(void*, size_t, size_t);
+  void* (*realloc)(void*, void*, size_t);
+  void (*free)(void*, void*);
+} allocator;
+enum { OBJECTS = 2 };
+extern void PyMem_GetAllocator(int domain, allocator* out);
+extern void PyMem_SetAllocator(int domain, allocator* in);
+
+static void* no_malloc(void* context, size_t size) { return NULL; }
+static void* no_calloc(void* context, size_t count, size_t size) { return NULL; }
+static void* no_realloc(void* context, void* old, size_t size) { return NULL; }
+
+/* The same while CPython has no memory for new objects. */
+void probe_two_without_memory(two_fn fn, void* a, void* b, int* rc) {
+  allocator usual, none;
+  PyMem_GetAllocator(OBJECTS, &usual);
+  none = usual;
+  none.malloc = no_malloc;
+  none.calloc = no_calloc;
+  none.realloc = no_realloc;
+  PyMem_SetAllocator(OBJECTS, &none);
+  *rc = fn(a, b);
+  PyMem_SetAllocator(OBJECTS, &usual);
+}
+
 void probe_stream(stream_fn fn, int32_t type, int32_t index, void** out, int pending, int* rc) {
   set_pending(pending);
   *rc = fn(type, index, out);

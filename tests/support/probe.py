@@ -22,6 +22,7 @@ def probe() -> ctypes.PyDLL:
     pointer, number = ctypes.c_void_p, ctypes.c_int32
     signatures = {
         "probe_two": (None, [pointer, pointer, pointer, number, pointer]),
+        "probe_two_without_memory": (None, [pointer, pointer, pointer, pointer]),
         "probe_stream": (None, [pointer, number, number, pointer, number, pointer]),
         "probe_allocate": (None, [pointer, pointer, pointer, pointer]),
         "probe_repeat_dltensor": (number, [pointer, pointer, pointer, number]),

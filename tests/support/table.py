@@ -121,10 +121,11 @@ class Table:
         assert out is not None, "returned 0 and no tensor"
         return out
 
-    def try_to_torch(self, address: int, pending: bool = False) -> tuple[Outcome, Any]:
+    def try_to_torch(self, address: int, pending: bool = False, memory: bool = True) -> tuple[Outcome, Any]:
+        """Without `memory`, CPython has none for new objects during the call."""
         out = ctypes.c_void_p()
         outcome = _call_with_two_pointers(
-            self.raw.managed_tensor_to_py_object_no_sync, address, ctypes.addressof(out), pending
+            self.raw.managed_tensor_to_py_object_no_sync, address, ctypes.addressof(out), pending, memory
         )
         return outcome, _object_of_new_reference(out.value) if outcome.rc == 0 else None
 
@@ -190,11 +191,14 @@ class Table:
 UNTOUCHED = 0xF00D
 
 
-def _call_with_two_pointers(function: int, first: int, second: int, pending: bool) -> Outcome:
+def _call_with_two_pointers(function: int, first: int, second: int, pending: bool, memory: bool = True) -> Outcome:
     rc = ctypes.c_int(-2)
     error: BaseException | None = None
     try:
-        probe().probe_two(function, first, second, pending, ctypes.addressof(rc))
+        if memory:
+            probe().probe_two(function, first, second, pending, ctypes.addressof(rc))
+        else:
+            probe().probe_two_without_memory(function, first, second, ctypes.addressof(rc))
     except BaseException as caught:  # any kind: the table has set it
         error = caught.with_traceback(None)  # its frames hold references, and tests count those
     return Outcome(rc.value, error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from dlx_torch_ext._resolve import LIBRARY_VARIABLE, Accepted, Candidate, Reject
 from tests.support import stub
 from tests.support.installation import facts
 from tests.support.left_out import left_out_if
+from tests.support.privileges import bound_by_permissions
 from tests.support.process import spawn
 
 
@@ -96,25 +98,50 @@ def test_a_folder(tmp_path: Path) -> None:
     assert "cannot be loaded" in refused(tmp_path)
 
 
-def test_a_file_without_read_permission(tmp_path: Path) -> None:
+@left_out_if(sys.platform == "win32", "Windows has other permissions")
+def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     path = stub.library(tmp_path / "closed.so")
     path.chmod(0)
-    if os.access(path, os.R_OK):  # root may read every file
-        assert isinstance(attempt(path), Library)
-    else:
+    with bound_by_permissions():
         assert "Permission denied" in refused(path)
 
 
+@left_out_if(sys.platform == "win32", "Windows has other permissions")
+def test_a_folder_that_may_not_be_searched(tmp_path: Path) -> None:
+    path = stub.library(tmp_path / "closed" / "library.so")
+    path.parent.chmod(0)
+    with bound_by_permissions():
+        reason = refused(path)
+    path.parent.chmod(0o755)
+    assert "Permission denied" in reason
+
+
+@left_out_if(sys.platform == "win32", "Windows has other permissions")
 @pytest.mark.fault("a read-only installation", "works")
 def test_a_read_only_installation(tmp_path: Path) -> None:
     path = stub.library(tmp_path / "lib" / "closed.so")
     path.chmod(0o444)
     path.parent.chmod(0o555)
-    try:
-        assert isinstance(attempt(path), Library)
-        assert os.listdir(path.parent) == ["closed.so"], "no file was written beside it"
-    finally:
-        path.parent.chmod(0o755)
+    with bound_by_permissions():
+        with pytest.raises(PermissionError):
+            (path.parent / "new").touch()
+        found = attempt(path)
+    path.parent.chmod(0o755)
+    assert isinstance(found, Library)
+    assert os.listdir(path.parent) == ["closed.so"], "a file was written beside it"
+
+
+def test_a_relative_path_is_one_below_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's loader would look for a bare name elsewhere, and the path means another file in another folder."""
+    stub.library(tmp_path / "here.so")
+    monkeypatch.chdir(tmp_path)
+    library = attempt(Path("here.so"))
+    assert isinstance(library, Library)
+    assert library.path == str(tmp_path / "here.so")
+    assert refused(Path("gone.so")).startswith(f"{tmp_path / 'gone.so'} does not exist")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert "does not exist" in refused(Path("here.so"))
 
 
 @pytest.mark.parametrize("content", [b"", b"\x7fELF", b"not a library at all, but long enough for a header" * 4])
@@ -170,5 +197,44 @@ def test_a_library_without_section_headers_loads(tmp_path: Path) -> None:
     content[40:48] = bytes(8)  # e_shoff
     content[60:62] = bytes(2)  # e_shnum
     path = tmp_path / "bare.so"
+    path.write_bytes(content)
+    assert isinstance(attempt(path), Library)
+
+
+def with_content_behind_the_section_headers(size: int) -> bytes:
+    """A library whose last bytes are the content of a section. Linkers put the section headers last."""
+    content = bytearray(stub.compiled().read_bytes())
+    (start,) = struct.unpack_from("<Q", content, 40)  # e_shoff
+    (count,) = struct.unpack_from("<H", content, 60)  # e_shnum
+    headers = bytearray(content[start : start + 64 * count])
+    content += bytes(-len(content) % 8)
+    struct.pack_into("<Q", content, 40, len(content))
+    last = 64 * (count - 1)  # the names of the sections, which the loader does not read
+    struct.pack_into("<QQ", headers, last + 24, len(content) + len(headers), size)  # sh_offset, sh_size
+    return bytes(content + headers + bytes(size))
+
+
+@left_out_if(sys.platform != "linux", "other systems have no ELF files")
+@pytest.mark.parametrize("missing", [0, 1, 100])
+def test_a_library_that_ends_with_a_section(missing: int, tmp_path: Path) -> None:
+    content = with_content_behind_the_section_headers(100)
+    path = tmp_path / "other.so"
+    path.write_bytes(content[: len(content) - missing])
+    if missing:
+        assert f"truncated: {len(content) - missing} bytes of at least {len(content)}" in refused(path)
+    else:
+        assert isinstance(attempt(path), Library)
+
+
+@left_out_if(sys.platform != "linux", "other systems have no ELF files")
+def test_zeros_take_no_place_in_the_file(tmp_path: Path) -> None:
+    """A section of zeros (.bss) names a size, and nothing of it is in the file."""
+    content = bytearray(with_content_behind_the_section_headers(100))
+    (start,) = struct.unpack_from("<Q", content, 40)
+    (count,) = struct.unpack_from("<H", content, 60)
+    last = start + 64 * (count - 1)
+    struct.pack_into("<I", content, last + 4, 8)  # SHT_NOBITS
+    struct.pack_into("<Q", content, last + 32, 1 << 40)
+    path = tmp_path / "zeros.so"
     path.write_bytes(content)
     assert isinstance(attempt(path), Library)

@@ -148,6 +148,49 @@ def test_from_something_else() -> None:
         assert assert_refuses(TypeError, lambda thing=thing: table_under_test().dltensor(thing)) == text
 
 
+# The name of a class, and what is left of it in an error.
+NAMES = {
+    "plain": ("Plain", "Plain"),
+    "other_letters": ("Größe_大小_😀", "Größe_大小_😀"),
+    "end_of_line": ("first\nsecond", "first"),
+    "carriage_return": ("first\rsecond", "first"),
+    "tab": ("one\ttwo", "one two"),
+    "control_characters": ("bell\x07escape\x1bdelete\x7f", "bell?escape?delete?"),
+    "next_line": ("one\x85two", "one?two"),
+    "separators": ("one\u2028two\u2029three", "one?two?three"),
+    "beside_the_separators": ("\u2027\u202a\x84\x86\u2828", "\u2027\u202a\x84\x86\u2828"),
+    "smallest_and_largest": ("\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff",) * 2,
+    "long": ("n" * 101, "n" * 100),
+    "cut_in_a_character_of_two_bytes": ("n" * 99 + "é", "n" * 99 + "?"),
+    "cut_in_a_character_of_three_bytes": ("n" * 98 + "大", "n" * 98 + "??"),
+    "cut_in_a_character_of_four_bytes": ("n" * 97 + "😀", "n" * 97 + "???"),
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_names_become_one_line_of_whole_characters(case: str) -> None:
+    name, left = NAMES[case]
+    thing = type(name, (), {})()
+    text, expected = "", f"dlx-torch: cannot export a {left}"
+    try:
+        table_under_test().dltensor(thing)
+    except TypeError as error:
+        text = str(error)
+    ends = "\n" in name or "\r" in name  # the line ends there, and the text with it
+    assert text == expected + ("" if ends else ": pass a torch.Tensor")
+
+
+def _no_name(_: Any) -> str:
+    raise AttributeError("no name")
+
+
+@pytest.mark.parametrize("name", [lambda _: 5, lambda _: "\ud800", _no_name], ids=["a_number", "a_surrogate", "none"])
+def test_a_class_whose_name_is_no_text(name: Callable[[Any], object]) -> None:
+    thing = type("Meta", (type,), {"__name__": property(name)})("Named", (), {})()
+    text = "dlx-torch: cannot export a Python object: pass a torch.Tensor"
+    assert assert_refuses(TypeError, lambda: table_under_test().dltensor(thing)) == text
+
+
 EXPORTED: dict[str, tuple[Callable[[], Any], str]] = {
     "conjugate": (
         lambda: torch.ones(2, dtype=torch.complex64).conj(),

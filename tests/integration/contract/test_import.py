@@ -85,6 +85,11 @@ def test_round_trip_keeps_memory_and_dtype(name: str) -> None:
     assert (back.data_ptr(), back.shape, back.stride()) == (source.data_ptr(), source.shape, source.stride())
 
 
+def test_empty_tensors_may_have_any_strides() -> None:
+    tensor, _ = imported(shape=(0, 0, 0, 3), strides=(2**62, 2**62, 2**62, 1))
+    assert (tensor.shape, tensor.stride()) == ((0, 0, 0, 3), (2**62, 2**62, 2**62, 1))
+
+
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0, 3), (1, 1, 1, 1, 1, 0)], ids=str)
 @pytest.mark.parametrize("data", [None, -1], ids=["data_null", "data"])
 def test_empty_tensors_may_have_no_memory(shape: tuple[int, ...], data: int | None) -> None:

@@ -159,6 +159,11 @@ NONSENSE: dict[str, dict[str, Any]] = {
     "data_null_of_zero_dim": {"shape": (), "data": None},
     "data_null_with_offset": {"data": None, "byte_offset": 8},
     "byte_offset_wraps": {"byte_offset": 2**64 - 4},
+    "end_wraps": {"data": 2**64 - 16},
+    "end_wraps_behind_the_offset": {"data": 2**64 - 64, "byte_offset": 48},
+    "elements_overflow_behind_a_zero": {"shape": (0, 2**62, 4)},
+    "elements_overflow_before_a_zero": {"shape": (2**62, 4, 0)},
+    "bytes_overflow_beside_a_zero": {"shape": (2**61, 0)},
 }
 
 

@@ -1,0 +1,94 @@
+"""Where a mutant is tried: made in the workplace, compiled where that is needed, and run against the tests."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from tools.mutate import cpp_mutants, known, python_mutants
+from tools.mutate.compiler import RELEASE, Compiler
+from tools.mutate.mutant import IDENTICAL, KILLED, LISTED, SURVIVED, Mutant, Result
+from tools.mutate.session import BY_ITSELF, CONTRACT, ON_TORCH, UNIT, Plan, Session
+from tools.mutate.workplace import Workplace
+from tools.testing import environments
+from tools.testing.plan import TVM_FFI
+from tools.testing.run import THIS_PYTHON
+
+
+class Bench:
+    """The workplace and the test sessions of a language. `broken`: tests that fail without a mutant."""
+
+    files: tuple[str, ...] = ()
+    plans: tuple[Plan, ...] = ()
+
+    def __init__(self, folder: Path) -> None:
+        self.workplace = Workplace(folder)
+        self.workplace.keep_originals(self.files)
+        self.known = known.read()
+        self.compiler = Compiler(self.workplace)
+        self.workplace.register_entry_point()
+        python = environments.python_for(RELEASE, THIS_PYTHON)
+        environment = environments.get_or_create(python, RELEASE, TVM_FFI)
+        self.sessions = [Session(plan, self.workplace, environment) for plan in self.plans]
+        for session in reversed(self.sessions):  # the quick ones first, for whoever waits for an error
+            session.prepare()
+        self.broken = [test for session in self.sessions for test in session.broken]
+
+    def test(self, mutant: Mutant) -> Result:
+        """What becomes of a mutant. Afterwards everything is as it was."""
+        start = time.monotonic()
+        if reason := self.known.reason(mutant):
+            return Result(mutant, LISTED, reason)
+        verdict, by = self._try(mutant)
+        return Result(mutant, verdict, by, round(time.monotonic() - start, 1))
+
+    def control(self) -> str:
+        """What fails without a mutant now, although it did not at the beginning; "" if nothing does."""
+        return self._killer()
+
+    def close(self) -> None:
+        for session in self.sessions:
+            session.close()
+
+    def _try(self, mutant: Mutant) -> tuple[str, str]:
+        raise NotImplementedError
+
+    def _killer(self) -> str:
+        return next((by for session in self.sessions if (by := session.killer())), "")
+
+
+class PythonBench(Bench):
+    files = python_mutants.FILES
+    plans = (UNIT, ON_TORCH)
+
+    def _try(self, mutant: Mutant) -> tuple[str, str]:
+        self.workplace.apply(mutant)
+        try:
+            by = self._killer()
+        finally:
+            self.workplace.restore(mutant)
+        return (KILLED, by) if by else (SURVIVED, "")
+
+
+class CppBench(Bench):
+    files = cpp_mutants.FILES
+    plans = (CONTRACT, BY_ITSELF)
+
+    def _try(self, mutant: Mutant) -> tuple[str, str]:
+        self.workplace.apply(mutant)
+        try:
+            if problem := self.compiler.make(mutant.file):
+                return problem, ""
+            if by := self._killer():
+                return KILLED, by
+            optimized = self.compiler.optimized(mutant.file)
+        finally:
+            self.workplace.restore(mutant)
+            self.compiler.restore(mutant.file)
+        if optimized == self.compiler.optimized(mutant.file):
+            return IDENTICAL, "at -O2"
+        return SURVIVED, ""
+
+    def control(self) -> str:
+        self.compiler.link()
+        return super().control()

@@ -1,0 +1,129 @@
+"""./dev mutate: a seeded sample of mutants, one after the other; the score, and the mutants that no test noticed."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tools.mutate import cpp_mutants, known, mutant, python_mutants, requirements
+from tools.mutate.bench import Bench, CppBench, PythonBench
+from tools.mutate.mutant import COUNTED, SURVIVED, Mutant, Result
+from tools.mutate.score import score
+from tools.settings import ToolError, dev_dir, machine
+
+LANGUAGES = {"cpp": "C++", "python": "Python"}
+
+
+def main(options: argparse.Namespace) -> int:
+    if machine() != "x86_64":
+        raise ToolError("./dev mutate needs x86_64: PyPI's torch for other processors has no CUDA to test with")
+    requirements.install()
+    console = Console(highlight=False, soft_wrap=True)
+    deadline = time.monotonic() + 60 * options.minutes if options.minutes else None
+    before = mutant.read(options.again) if options.again else []
+    results: list[Result] = []
+    for language in [options.only] if options.only else list(LANGUAGES):
+        earlier = [one for one in before if _language(one.mutant) == language]
+        if before and not any(one.verdict == SURVIVED for one in earlier):
+            results += earlier
+            continue
+        done = [one for one in earlier if one.verdict != SURVIVED]
+        wanted = options.sample if not before else len(earlier)
+        for result in _run(console, language, options, earlier, wanted, deadline):
+            done.append(result)
+            mutant.write(options.out, [*results, *done], seed=options.seed)
+        results += done
+    if before and options.only:
+        results += [one for one in before if _language(one.mutant) != options.only]
+        mutant.write(options.out, results, seed=options.seed)
+    _report(console, results, options.out)
+    return 0
+
+
+def _run(
+    console: Console,
+    language: str,
+    options: argparse.Namespace,
+    earlier: list[Result],
+    wanted: int,
+    deadline: float | None,
+) -> Iterator[Result]:
+    """The results of one language, until `wanted` mutants count, there are no more, or the time is over."""
+    (dev_dir() / "mutate").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=dev_dir() / "mutate") as folder:
+        console.print(f"{LANGUAGES[language]}: preparing, and running the tests without a mutant")
+        bench: Bench = {"cpp": CppBench, "python": PythonBench}[language](Path(folder))
+        for name in bench.broken:
+            console.print(f"  left out, because it fails without a mutant: {name}", markup=False)
+        make = _again(bench, earlier) if earlier else _sample(bench, language, options.seed)
+        counted = 0
+        for number, one in enumerate(make, 1):
+            if counted >= wanted or (deadline is not None and time.monotonic() > deadline):
+                break
+            result = bench.test(one)
+            counted += result.verdict in COUNTED
+            _progress(console, number, counted, wanted, result)
+            yield result
+        if problem := bench.control():
+            raise ToolError(f"after the last mutant the tests fail without one ({problem}): the results are wrong")
+        bench.close()
+
+
+def _sample(bench: Bench, language: str, seed: int) -> Iterator[Mutant]:
+    """Every mutant of a language in an order that depends on the seed alone."""
+    root, facts = bench.workplace.checkout, known.read()
+    makers: list[Callable[[], Mutant | None]]
+    if language == "cpp":
+        makers = [lambda one=one: one for one in cpp_mutants.candidates(root, facts)]  # type: ignore[misc]
+    else:
+        makers = [lambda one=one: one.mutant(root) for one in python_mutants.candidates(root)]  # type: ignore[misc]
+    random.Random(seed).shuffle(makers)
+    for make in makers:
+        made = make()
+        if made is not None:
+            yield made
+
+
+def _again(bench: Bench, earlier: Iterable[Result]) -> Iterator[Mutant]:
+    """The mutants that lived, where their lines are still there."""
+    for one in earlier:
+        if one.verdict == SURVIVED:
+            source = (bench.workplace.checkout / one.mutant.file).read_text(encoding="utf-8")
+            found = one.mutant.found_in(source)
+            if found is not None:
+                yield found
+
+
+def _language(one: Mutant) -> str:
+    return "python" if one.file.endswith(".py") else "cpp"
+
+
+def _progress(console: Console, number: int, counted: int, wanted: int, result: Result) -> None:
+    if result.verdict == SURVIVED:
+        console.print(f"[yellow]survived[/] after {result.seconds:.0f} s")
+        console.print(result.mutant.diff(), markup=False)
+    if number % 20 == 0 or counted == wanted:
+        console.print(f"{counted} of {wanted} counted, {number} made", style="dim")
+
+
+def _report(console: Console, results: list[Result], out: Path) -> None:
+    table = Table(title="./dev mutate")
+    for column in ("", "counted", "killed", "score, 95 % interval", "not compiled", "identical", "listed"):
+        table.add_column(column, justify="left" if not column else "right")
+    for language, name in LANGUAGES.items():
+        own = [one for one in results if _language(one.mutant) == language]
+        if own:
+            total, verdicts = score(own), [one.verdict for one in own]
+            rest = (str(verdicts.count(v)) for v in (mutant.NOT_COMPILED, mutant.IDENTICAL, mutant.LISTED))
+            table.add_row(name, str(total.counted), str(total.killed), str(total), *rest)
+    survivors = [one.mutant.diff() for one in results if one.verdict == SURVIVED]
+    console.print("\n\n".join([f"{len(survivors)} survived", *survivors]), markup=False)
+    console.print(table)
+    console.print(f"The results are in {out}; --again {out} tries those that survived again.", markup=False)

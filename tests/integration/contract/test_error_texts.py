@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -9,11 +10,15 @@ import pytest
 import torch
 
 from tests.support.foreign_tensors import ForeignTensor, prototype
+from tests.support.left_out import cases
 from tests.support.structs import CUDA_HOST, VULKAN
 from tests.support.table import assert_refuses, table_under_test
+from tests.support.tensors import REFUSED, without_warnings
+from tests.support.this_torch import LINE
 
 pytestmark = pytest.mark.isolated
 
+NO_MKLDNN = (not torch.backends.mkldnn.is_available(), "torch is built without mkldnn")
 BACKEND = "cuda" if torch.version.cuda else "cpu"
 OWN_DEVICE = "kDLCUDA" if torch.version.cuda else "kDLCPU"
 
@@ -22,6 +27,12 @@ IMPORTED: dict[str, tuple[type[BaseException], dict[str, Any], str]] = {
         BufferError,
         {"version": (2, 7)},
         "the managed tensor is of DLPack version 2.7, and this library reads version 1: ask its producer for that one",
+    ),
+    "padded": (
+        BufferError,
+        {"dtype": (17, 4, 2), "flags": 4},
+        "the managed tensor has elements of 4 bits padded to a byte each, and torch packs them: its producer has to"
+        " pack them",
     ),
     "dtype": (
         BufferError,
@@ -191,25 +202,73 @@ def test_a_class_whose_name_is_no_text(name: Callable[[Any], object]) -> None:
     assert assert_refuses(TypeError, lambda: table_under_test().dltensor(thing)) == text
 
 
-EXPORTED: dict[str, tuple[Callable[[], Any], str]] = {
-    "conjugate": (
-        lambda: torch.ones(2, dtype=torch.complex64).conj(),
-        "a tensor with the conjugate bit: call resolve_conj() first",
-    ),
-    "meta": (lambda: torch.ones(2, device="meta"), "a meta tensor, which has no memory: create it on a device"),
-    "bits": (
-        lambda: torch.ones(2, dtype=torch.uint8).view(torch.bits8),
-        "a tensor of dtype Bits8: DLPack has no name for it, convert it first",
-    ),
+DENSE = "export its indices and values, or call to_dense() first"
+CONJUGATE = "a tensor with the conjugate bit: call resolve_conj() first"
+NEGATIVE = "a tensor with the negative bit: call resolve_neg() first"
+STANDS_FOR = "a fake, wrapper or other __torch_dispatch__ tensor: export the tensor that it stands for"
+META = "a meta tensor, which has no memory: create it on a device"
+EXPORTED = {
+    "conjugate": CONJUGATE,
+    "conjugate_transposed": CONJUGATE,
+    "negative": NEGATIVE,
+    "imaginary_of_conjugate": NEGATIVE,
+    "sparse_coo": f"a sparse tensor: {DENSE}",
+    **{f"sparse_{name}": f"a sparse compressed tensor: {DENSE}" for name in ("csr", "csc", "bsr", "bsc")},
+    "quantized_per_tensor": "a quantised tensor: export its int_repr()",
+    "quantized_per_channel": "a quantised tensor: export its int_repr()",
+    "nested": "a nested tensor: export its values()",
+    "nested_jagged": "a nested tensor: export its values()",
+    "meta": META,
+    "meta_zero_dim": META,
+    "zero_tensor": "a zero tensor, which has no memory: call clone() first",
+    "functional": "a functional tensor: call the kernel outside functionalize",
+    **dict.fromkeys(["fake", "wrapper", "wrapper_without_torch_function", "parameter_of_a_fake"], STANDS_FOR),
+    "freed_storage": "a tensor of 4 elements whose memory is not allocated: resize its storage first",
+    "mkldnn": "an mkldnn tensor: call to_dense() first",
 }
 
 
-@pytest.mark.parametrize("name", EXPORTED)
-def test_from_a_tensor(name: str) -> None:
-    make, text = EXPORTED[name]
-    assert (
-        assert_refuses(BufferError, lambda: table_under_test().dltensor(make())) == f"dlx-torch: cannot export {text}"
+@pytest.mark.parametrize("kind", cases(REFUSED, {"mkldnn": NO_MKLDNN}))
+def test_from_a_tensor(kind: str) -> None:
+    tensor = without_warnings(REFUSED[kind])
+    text = f"dlx-torch: cannot export {EXPORTED[kind]}"
+    assert assert_refuses(BufferError, lambda: table_under_test().dltensor(tensor)) == text
+
+
+def test_from_a_tensor_of_a_transform() -> None:
+    texts: list[str] = []
+
+    def inside(x: Any) -> Any:
+        texts.append(assert_refuses(BufferError, lambda: table_under_test().dltensor(x)))
+        return x.sum()
+
+    torch.func.vmap(inside)(torch.ones(2, 3))
+    torch.func.grad(inside)(torch.ones(3))
+    remedy = "call the kernel outside the transform"
+    assert texts == [
+        f"dlx-torch: cannot export a tensor inside torch.vmap: {remedy}",
+        f"dlx-torch: cannot export a tensor inside a torch.func transform: {remedy}",
+    ]
+
+
+def test_from_a_dtype_without_a_name() -> None:
+    text = "dlx-torch: cannot export a tensor of dtype Bits8: DLPack has no name for it, convert it first"
+    tensor = torch.ones(2, dtype=torch.uint8).view(torch.bits8)
+    assert assert_refuses(BufferError, lambda: table_under_test().dltensor(tensor)) == text
+
+
+def test_from_an_object_that_holds_no_tensor() -> None:
+    """As torch leaves one whose memory it has given to another object."""
+    tensor = torch.ones(2)
+    slot = ctypes.c_void_p.from_address(id(tensor) + object.__basicsize__ + (8 if LINE < (2, 10) else 0))
+    kept, slot.value = slot.value, None
+    text = (
+        "dlx-torch: cannot export an object of class torch.Tensor that holds no tensor: make it with torch's functions"
     )
+    try:
+        assert assert_refuses(BufferError, lambda: table_under_test().dltensor(tensor)) == text
+    finally:
+        slot.value = kept
 
 
 def test_the_stream_of_another_device() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -153,6 +154,11 @@ def test_each_test_has_a_case_in_the_first_round_but_the_slow_ones() -> None:
     assert run.rounds() == [["a[1]", "c", "a_cuda"], ["a[2]", "b"]]
 
 
+def test_the_tests_of_the_module_come_first() -> None:
+    run = Run(durations={"test_a.py::a": 0.2, "test_b.py::b[1]": 0.1, "test_b.py::b[2]": 0.3, "test_a.py::c": 9.0})
+    assert run.rounds("test_b.py") == [["test_b.py::b[1]", "test_b.py::b[2]"], ["test_a.py::a"], ["test_a.py::c"]]
+
+
 TESTS = """
 import os, signal, time
 def test_good(): pass
@@ -177,7 +183,8 @@ def test_a_worker_tells_how_tests_end(collect: bool, tmp_path: Path) -> None:
         input="".join(json.dumps(job) + "\n" for job in jobs),
         capture_output=True,
         text=True,
-        cwd=ROOT,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         check=True,
     )
     answers: list[dict[str, Any]] = [json.loads(line) for line in worker.stdout.splitlines()]

@@ -53,8 +53,8 @@ class Bench:
     def _try(self, mutant: Mutant) -> tuple[str, str]:
         raise NotImplementedError
 
-    def _killer(self) -> str:
-        return next((by for session in self.sessions if (by := session.killer())), "")
+    def _killer(self, near: str = "") -> str:
+        return next((by for session in self.sessions if (by := session.killer(near))), "")
 
 
 class PythonBench(Bench):
@@ -62,9 +62,10 @@ class PythonBench(Bench):
     plans = (UNIT, ON_TORCH)
 
     def _try(self, mutant: Mutant) -> tuple[str, str]:
+        near = f"tests/unit/test_{Path(mutant.file).stem.lstrip('_')}.py"
         self.workplace.apply(mutant)
         try:
-            by = self._killer()
+            by = self._killer(near)
         finally:
             self.workplace.restore(mutant)
         return (KILLED, by) if by else (SURVIVED, "")

@@ -40,11 +40,11 @@ def main(plan: dict[str, Any]) -> None:
     for name in plan["imports"]:
         importlib.import_module(name)
     del os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"]
-    arguments = [*plan["arguments"], "-p", "no:cacheprovider", "-q", "-s"]
+    options = ["-p", "no:cacheprovider", "-q", "-s"]
     if plan["collect"]:
-        pytest.main(arguments, plugins=[Collected()])
+        pytest.main([*plan["arguments"], *options], plugins=[Collected()])
     else:
-        serve(lambda watcher: int(pytest.main(arguments, plugins=[watcher])))
+        serve(lambda watcher: int(pytest.main([*(watcher.files or plan["arguments"]), *options], plugins=[watcher])))
 
 
 class Collected:
@@ -130,6 +130,7 @@ class Watcher:
     def __init__(self, job: dict[str, Any]) -> None:
         self.inline, self.stop = bool(job["inline"]), bool(job["stop"])
         self.order = None if job["tests"] is None else {name: number for number, name in enumerate(job["tests"])}
+        self.files = sorted({name.partition("::")[0] for name in self.order or ()})
         self.failed: list[str] = []
         self.durations: dict[str, float] = {}
 

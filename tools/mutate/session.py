@@ -46,6 +46,7 @@ class Run:
 
     inline: bool = False
     durations: dict[str, float] = field(default_factory=dict)
+    cpu_seconds: float = 0.0  # of all of them
     kills: Counter[str] = field(default_factory=Counter)
 
     def order(self, tests: Iterable[str]) -> list[str]:
@@ -116,6 +117,7 @@ class Session:
         if answer["ending"] or not answer["durations"]:
             raise ToolError(f"{self.plan.name}: the tests do not run without a mutant:\n{answer['output']}")
         failing |= set(answer["failed"])
+        run.cpu_seconds = max(run.cpu_seconds, answer["cpu_seconds"])
         run.durations.update(answer["durations"])
         for test in failing:
             run.durations.pop(test, None)
@@ -161,5 +163,8 @@ class Session:
 def _limits(run: Run, tests: list[str] | None) -> tuple[float, int]:
     """How long tests may take, by the clock and on the processor, before they count as hanging. A busy machine slows
     the clock's time only, so that limit is a wide one."""
-    usual = sum(run.durations.get(test, 10) for test in tests) if tests else 600
-    return 60 + 6 * usual, round(20 + 2 * usual)
+    everything = sum(run.durations.values())
+    if tests is None or not everything:
+        return 3600, 3600
+    some = sum(run.durations.get(test, 0) for test in tests)
+    return 120 + 6 * some, round(10 + 2 * run.cpu_seconds * some / everything)

@@ -4,8 +4,8 @@ python -m tools.mutate.worker PLAN: the plan is JSON, with `imports`, the `argum
 the tests are collected before the forks, which must not import what is mutated. Then it reads jobs from stdin, a line
 of JSON each, and writes an answer to stdout for each. A job has the `tests` in their order (null: all), `inline` and
 `stop` (at the first failure), `bytecode` (whether to write it), and the limits `seconds` and `cpu_seconds`. Its answer
-has the tests that `failed`, the `durations`, the `ending` of a process that did not end by itself, and the last
-`output`.
+has the tests that `failed`, the `durations`, the `ending` of a process that did not end by itself, the `cpu_seconds`
+that it took, and the last `output`.
 
 This runs in the tests' environment, so it uses the standard library and pytest only.
 """
@@ -80,26 +80,30 @@ def answer(job: dict[str, Any], run: Callable[[Watcher], int]) -> dict[str, Any]
         child = os.fork()
         if child == 0:
             _work(job, run, result, output)
-        ending = _wait(child, job["seconds"])
+        ending, cpu_seconds = _wait(child, job["seconds"])
         found: dict[str, Any] = {"failed": [], "durations": {}}
         if result.exists():
             found = json.loads(result.read_text(encoding="utf-8"))
-        return {**found, "ending": ending, "output": output.read_text(encoding="utf-8", errors="replace")[-4000:]}
+        text = output.read_text(encoding="utf-8", errors="replace")[-4000:]
+        return {**found, "ending": ending, "cpu_seconds": cpu_seconds, "output": text}
 
 
-def _wait(child: int, seconds: float) -> str:
-    """Waits for the end of the child, and ends what it has started; "" if it ended by itself."""
+def _wait(child: int, seconds: float) -> tuple[str, float]:
+    """Waits for the end of the child, and ends what it has started. How it ended, "" if by itself, and the time that it
+    took on a processor."""
     descriptor = os.pidfd_open(child)
     in_time = select.select([descriptor], [], [], seconds)[0]
     os.close(descriptor)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if not in_time or status == -signal.SIGXCPU:
-        return "timeout"
+    _, wait_status, usage = os.wait4(child, 0)
+    status = os.waitstatus_to_exitcode(wait_status)
+    ending = "" if status in (0, 1) else f"pytest ended with exit status {status}"
     if status < 0:
-        return signal.Signals(-status).name
-    return "" if status in (0, 1) else f"pytest ended with exit status {status}"
+        ending = signal.Signals(-status).name
+    if not in_time or status == -signal.SIGXCPU:
+        ending = "timeout"
+    return ending, usage.ru_utime + usage.ru_stime
 
 
 def _work(job: dict[str, Any], run: Callable[[Watcher], int], result: Path, output: Path) -> NoReturn:

@@ -8,6 +8,8 @@ extern void PyErr_SetString(void* type, const char* text);
 extern void* PyErr_Occurred(void);
 extern void PyErr_Clear(void);
 extern void* PyExc_KeyError;
+extern void* PyEval_GetFrame(void);
+extern int PyTraceBack_Here(void* frame);
 
 typedef int (*two_fn)(void*, void*);
 typedef int (*stream_fn)(int32_t, int32_t, void**);
@@ -21,8 +23,11 @@ typedef struct managed {
   void (*deleter)(struct managed*);
 } managed;
 
+/* An exception as Python code leaves it: with a traceback. */
 static void set_pending(int pending) {
-  if (pending) PyErr_SetString(PyExc_KeyError, "pending before the call");
+  if (!pending) return;
+  PyErr_SetString(PyExc_KeyError, "pending before the call");
+  PyTraceBack_Here(PyEval_GetFrame());
 }
 
 /* If an exception is set, it stays: ctypes raises it when this function returns. */

@@ -34,6 +34,8 @@ def change(made: Any, **fields: Any) -> int:
             made.tensor.device.device_type, made.tensor.device.device_id = value
         elif name == "moved":
             made.tensor.data += value
+        elif name == "times":
+            made.tensor.data *= value
         else:
             setattr(made.tensor, name, value)
     return int(made.address)
@@ -50,6 +52,7 @@ OTHER_MEMORY: dict[str, dict[str, Any]] = {
     "one_element_before_the_start": {"moved": -4, "shape": 1},
     "one_element_behind_the_end": {"moved": 96, "shape": 1},
     "one_byte_behind_the_end": {"moved": 93, "shape": 1},
+    "twice_the_address": {"times": 2, "shape": 1},
     "a_device": {"device": (CUDA, 0)},
     "a_device_of_nobody": {"device": (VULKAN, 0)},
 }

@@ -16,6 +16,7 @@ import pytest
 import torch
 
 from tests.support.probe import probe
+from tests.support.structs import DLManagedTensorVersioned
 from tests.support.table import table_under_test
 
 pytestmark = pytest.mark.isolated
@@ -86,9 +87,12 @@ def test_many_at_once_are_all_freed() -> None:
     assert [is_alive() for is_alive in alive] == [False] * 200
 
 
-@pytest.mark.parametrize("call", ["export", "to_torch"])
-def test_the_next_call_frees_what_waits(call: str) -> None:
-    """On a thread other than the main one CPython makes no pending calls."""
+def alive_after(act: Callable[[int], object]) -> bool:
+    """Whether memory of Python's is still there after `act` on the managed tensor that holds it.
+
+    On a thread other than the main one, because CPython makes no pending calls there; and the main thread does not
+    come in between.
+    """
     seen: list[bool] = []
 
     def work() -> None:
@@ -96,12 +100,9 @@ def test_the_next_call_frees_what_waits(call: str) -> None:
         address = table_under_test().export(tensor).release()
         del tensor
         interval = sys.getswitchinterval()
-        sys.setswitchinterval(60)  # the main thread, which would make the pending call, does not come in between
+        sys.setswitchinterval(60)
         try:
-            delete_while_the_gil_is_held(address)
-            other = table_under_test().export(torch.ones(1))
-            if call == "to_torch":
-                table_under_test().to_torch(other.release())
+            act(address)
             seen.append(is_alive())
         finally:
             sys.setswitchinterval(interval)
@@ -109,4 +110,27 @@ def test_the_next_call_frees_what_waits(call: str) -> None:
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert seen == [False]
+    return seen[0]
+
+
+@pytest.mark.parametrize("call", ["export", "to_torch"])
+def test_the_next_call_frees_what_waits(call: str) -> None:
+    def act(address: int) -> None:
+        delete_while_the_gil_is_held(address)
+        other = table_under_test().export(torch.ones(1))
+        if call == "to_torch":
+            table_under_test().to_torch(other.release())
+
+    assert not alive_after(act)
+
+
+def test_without_the_gil_it_waits() -> None:
+    assert alive_after(delete_while_the_gil_is_held)
+
+
+def test_with_the_gil_it_is_freed_at_once() -> None:
+    def act(address: int) -> None:
+        deleter = DLManagedTensorVersioned.from_address(address).deleter
+        ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(deleter)(address)
+
+    assert not alive_after(act)

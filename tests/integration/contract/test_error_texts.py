@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,23 @@ import torch
 
 from tests.support.foreign_tensors import ForeignTensor, prototype
 from tests.support.left_out import cases
-from tests.support.structs import CUDA_HOST, VULKAN
+from tests.support.structs import (
+    CUDA,
+    CUDA_HOST,
+    CUDA_MANAGED,
+    EXT_DEV,
+    HEXAGON,
+    MAIA,
+    METAL,
+    ONE_API,
+    OPENCL,
+    ROCM,
+    ROCM_HOST,
+    TRN,
+    VPI,
+    VULKAN,
+    WEB_GPU,
+)
 from tests.support.table import assert_refuses, table_under_test
 from tests.support.tensors import REFUSED, without_warnings
 from tests.support.this_torch import LINE
@@ -170,6 +187,7 @@ NAMES = {
     "next_line": ("one\x85two", "one?two"),
     "separators": ("one\u2028two\u2029three", "one?two?three"),
     "beside_the_separators": ("\u2027\u202a\x84\x86\u2828", "\u2027\u202a\x84\x86\u2828"),
+    "ends_like_the_separators": ("\u1028\u1029\u3028\u3029\u2068\u2128\xc5\u0145\U00040a28",) * 2,
     "smallest_and_largest": ("\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff",) * 2,
     "long": ("n" * 101, "n" * 100),
     "cut_in_a_character_of_two_bytes": ("n" * 99 + "é", "n" * 99 + "?"),
@@ -259,21 +277,67 @@ def test_from_a_dtype_without_a_name() -> None:
 
 def test_from_an_object_that_holds_no_tensor() -> None:
     """As torch leaves one whose memory it has given to another object."""
-    tensor = torch.ones(2)
+    table, tensor = table_under_test(), torch.ones(2)
     slot = ctypes.c_void_p.from_address(id(tensor) + object.__basicsize__ + (8 if LINE < (2, 10) else 0))
     kept, slot.value = slot.value, None
     text = (
         "dlx-torch: cannot export an object of class torch.Tensor that holds no tensor: make it with torch's functions"
     )
+    gc.disable()  # it would look into the tensor
     try:
-        assert assert_refuses(BufferError, lambda: table_under_test().dltensor(tensor)) == text
+        assert assert_refuses(BufferError, lambda: table.dltensor(tensor)) == text
     finally:
         slot.value = kept
+        gc.enable()
 
 
-def test_the_stream_of_another_device() -> None:
+DEVICES = {
+    OPENCL: "kDLOpenCL",
+    VULKAN: "kDLVulkan",
+    VPI: "kDLVPI",
+    ROCM: "kDLROCM",
+    EXT_DEV: "kDLExtDev",
+    ONE_API: "kDLOneAPI",
+    WEB_GPU: "kDLWebGPU",
+    HEXAGON: "kDLHexagon",
+    MAIA: "kDLMAIA",
+    TRN: "kDLTrn",
+    0: "unknown",
+    99: "unknown",
+    -1: "unknown",
+}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_stream_of_another_device(device: int) -> None:
     text = (
-        f"dlx-torch: cannot tell the stream of device type kDLVulkan (7): this library is for torch's {BACKEND} build,"
-        " `dlx-torch doctor` says more"
+        f"dlx-torch: cannot tell the stream of device type {DEVICES[device]} ({device}): this library is for torch's"
+        f" {BACKEND} build, `dlx-torch doctor` says more"
     )
-    assert assert_refuses(RuntimeError, lambda: table_under_test().stream(VULKAN, 0)) == text
+    assert assert_refuses(RuntimeError, lambda: table_under_test().stream(device, 0)) == text
+
+
+# Those that are host memory or a build's own. Their managed tensor of ours lies on the CPU.
+OWN_DEVICES = {CUDA: "kDLCUDA", CUDA_MANAGED: "kDLCUDAManaged", METAL: "kDLMetal"}
+
+
+@pytest.mark.parametrize("device", OWN_DEVICES)
+def test_a_managed_tensor_of_ours_on_another_device(device: int) -> None:
+    made = table_under_test().export(torch.ones(2))
+    made.tensor.device.device_type, made.tensor.device.device_id = device, 3
+    text = (
+        f"dlx-torch: the managed tensor names 8 bytes on {OWN_DEVICES[device]}:3 that do not lie in the 8 bytes of"
+        " torch's storage that it came from: the library that changed it has to correct it"
+    )
+    assert assert_refuses(ValueError, lambda: table_under_test().to_torch(made.address)) == text
+    made.delete()
+
+
+HOST_MEMORY = {CUDA_HOST: "kDLCUDAHost", ROCM_HOST: "kDLROCMHost"}
+
+
+@pytest.mark.parametrize("device", HOST_MEMORY)
+def test_memory_of_another_allocator(device: int) -> None:
+    text = f"dlx-torch: torch's allocator has no {HOST_MEMORY[device]} memory: allocate on kDLCPU"
+    text += " or kDLCUDA" if torch.version.cuda else ""
+    assert assert_refuses(BufferError, lambda: table_under_test().allocate(prototype((2,), device=(device, 0)))) == text

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.support.foreign_tensors import ForeignTensor
-from tests.support.structs import CPU, CUDA_HOST, READ_ONLY, ROCM_HOST
+from tests.support.structs import CPU, CUDA_HOST, PADDED, READ_ONLY, ROCM_HOST
 from tests.support.table import table_under_test
 from tests.support.tensors import DTYPES, without_warnings
 
@@ -137,6 +137,13 @@ def test_host_memory_is_a_cpu_tensor(device: int) -> None:
     tensor, _ = imported(device=(device, 0))
     assert tensor.device == torch.device("cpu")
     assert tensor.sum().item() == 15.0
+
+
+def test_whole_bytes_cannot_be_padded() -> None:
+    """The flag says something of smaller elements only."""
+    for dtype, size in ((DTYPES["uint8"], 1), (DTYPES["float32"], 4)):
+        tensor, _ = imported(shape=(2,), dtype=dtype, flags=PADDED)
+        assert tensor.untyped_storage().nbytes() == 2 * size
 
 
 @pytest.mark.parametrize("described", [{"flags": READ_ONLY}, {"version": (1, 0)}, {"version": (1, 99)}], ids=str)

@@ -17,6 +17,8 @@ from tests.support.structs import (
     METAL,
     ONE_API,
     OPENCL,
+    PADDED,
+    READ_ONLY,
     ROCM,
     TRN,
     VPI,
@@ -47,10 +49,7 @@ def test_other_major_versions(version: tuple[int, int]) -> None:
 
 
 def test_sub_byte_elements_padded_to_a_byte_each() -> None:
-    assert_import_refused(BufferError, dtype=(17, 4, 2), flags=4)
-
-
-READ_ONLY = 1  # DLPACK_FLAG_BITMASK_READ_ONLY
+    assert_import_refused(BufferError, dtype=(17, 4, 2), flags=PADDED)
 
 
 def test_read_only_memory_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

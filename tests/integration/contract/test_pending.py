@@ -47,7 +47,9 @@ def test_is_the_context_of_a_failure(function: str) -> None:
     outcome, kind = outcome_of(function, fails=True)
     assert outcome.rc == -1
     assert type(outcome.error).__name__ == kind
-    assert type(getattr(outcome.error, "__context__", None)) is KeyError, "the exception was lost"
+    context = getattr(outcome.error, "__context__", None)
+    assert type(context) is KeyError, "the exception was lost"
+    assert context.__traceback__ is not None, "its traceback was lost"
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from tools.mutate import cpp_mutants, known, python_mutants
-from tools.mutate.compiler import RELEASE, Compiler
+from tools.mutate.compiler import RELEASE, Compiler, install_libraries
 from tools.mutate.mutant import IDENTICAL, KILLED, LISTED, SURVIVED, Mutant, Result
 from tools.mutate.session import BY_ITSELF, CONTRACT, ON_TORCH, UNIT, Plan, Session
 from tools.mutate.workplace import Workplace
@@ -25,7 +25,7 @@ class Bench:
         self.workplace = Workplace(folder)
         self.workplace.keep_originals(self.files)
         self.known = known.read()
-        self.compiler = Compiler(self.workplace)
+        self._build()
         self.workplace.register_entry_point()
         python = environments.python_for(RELEASE, THIS_PYTHON)
         environment = environments.get_or_create(python, RELEASE, TVM_FFI)
@@ -49,6 +49,9 @@ class Bench:
     def close(self) -> None:
         for session in self.sessions:
             session.close()
+
+    def _build(self) -> None:
+        install_libraries(self.workplace)
 
     def _try(self, mutant: Mutant) -> tuple[str, str]:
         raise NotImplementedError
@@ -74,6 +77,9 @@ class PythonBench(Bench):
 class CppBench(Bench):
     files = cpp_mutants.FILES
     plans = (CONTRACT, BY_ITSELF)
+
+    def _build(self) -> None:
+        self.compiler = Compiler(self.workplace)
 
     def _try(self, mutant: Mutant) -> tuple[str, str]:
         self.workplace.apply(mutant)

@@ -19,6 +19,7 @@ FILES = tuple(
         "_capsule",
         "_elf",
         "_facts",
+        "_installed",
         "_layout",
         "_load",
         "_locate",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.left_out import left_out_if
-from tools.mutate import cpp_mutants, known, mutant, python_mutants
+from tools.mutate import command, cpp_mutants, known, mutant, python_mutants
 from tools.mutate.known import Equivalent, Known
 from tools.mutate.mutant import IDENTICAL, KILLED, LISTED, NOT_COMPILED, SURVIVED, Mutant, Result
 from tools.mutate.plausible import is_plausible, words_of
@@ -71,6 +71,14 @@ def test_only_mutants_that_ran_are_counted() -> None:
     found = score(Result(Mutant("file", 1, ("a",), ("b",)), verdict) for verdict in verdicts)
     assert (found.killed, found.counted) == (2, 3)
     assert str(Score(0, 0)) == "0.0 % (0.0-100.0)"
+
+
+def test_survivors_are_kept_until_they_are_tried_again_or_gone() -> None:
+    line = (ROOT / "dev").read_text(encoding="utf-8").splitlines()[0]
+    killed, alive = Mutant("dev", 1, ("gone",), ("1",)), Mutant("dev", 1, (line,), ("2",))
+    tried, gone = Mutant("dev", 1, (line,), ("3",)), Mutant("dev", 1, ("no such line",), ("4",))
+    before = [Result(killed, KILLED), *(Result(one, SURVIVED) for one in (alive, tried, gone))]
+    assert command._not_tried(before, [before[0], Result(tried, KILLED)]) == [Result(alive, SURVIVED)]
 
 
 EQUIVALENT = Equivalent("file", "if (x[0] == 1) {", ("if (x[0] >= 1) {", "if (x[0] * 1) {"), "x[0] is at most 1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import tempfile
 import time
@@ -16,7 +17,7 @@ from tools.mutate import cpp_mutants, known, mutant, python_mutants, requirement
 from tools.mutate.bench import Bench, CppBench, PythonBench
 from tools.mutate.mutant import COUNTED, SURVIVED, Mutant, Result
 from tools.mutate.score import score
-from tools.settings import ToolError, dev_dir, machine
+from tools.settings import ROOT, ToolError, dev_dir, machine
 
 LANGUAGES = {"cpp": "C++", "python": "Python"}
 
@@ -27,49 +28,44 @@ def main(options: argparse.Namespace) -> int:
     requirements.install()
     console = Console(highlight=False, soft_wrap=True)
     deadline = time.monotonic() + 60 * options.minutes if options.minutes else None
-    before = mutant.read(options.again) if options.again else []
-    results: list[Result] = []
+    earlier = mutant.read(options.again) if options.again else []
+    results = {language: [one for one in earlier if _language(one.mutant) == language] for language in LANGUAGES}
     for language in [options.only] if options.only else list(LANGUAGES):
-        earlier = [one for one in before if _language(one.mutant) == language]
-        if before and not any(one.verdict == SURVIVED for one in earlier):
-            results += earlier
-            continue
-        done = [one for one in earlier if one.verdict != SURVIVED]
-        wanted = options.sample if not before else len(earlier)
-        for result in _run(console, language, options, earlier, wanted, deadline):
-            done.append(result)
-            mutant.write(options.out, [*results, *done], seed=options.seed)
-        results += done
-    if before and options.only:
-        results += [one for one in before if _language(one.mutant) != options.only]
-        mutant.write(options.out, results, seed=options.seed)
-    _report(console, results, options.out)
+        before = results[language]
+        done = results[language] = [one for one in before if one.verdict != SURVIVED]
+        if len(done) < len(before) or score(done).counted < options.sample:
+            for result in _run(console, language, options, before, deadline):
+                done.append(result)
+                mutant.write(options.out, [one for some in results.values() for one in some], seed=options.seed)
+        done += _not_tried(before, done)
+    everything = [one for some in results.values() for one in some]
+    mutant.write(options.out, everything, seed=options.seed)
+    _report(console, everything, options.out)
     return 0
 
 
 def _run(
-    console: Console,
-    language: str,
-    options: argparse.Namespace,
-    earlier: list[Result],
-    wanted: int,
-    deadline: float | None,
+    console: Console, language: str, options: argparse.Namespace, before: list[Result], deadline: float | None
 ) -> Iterator[Result]:
-    """The results of one language, until `wanted` mutants count, there are no more, or the time is over."""
+    """The results of one language: of the survivors of earlier results, and of more mutants of the sample until as many
+    as wanted are counted. Ends early when there are no more, or the time is over."""
     (dev_dir() / "mutate").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=dev_dir() / "mutate") as folder:
         console.print(f"{LANGUAGES[language]}: preparing, and running the tests without a mutant")
         bench: Bench = {"cpp": CppBench, "python": PythonBench}[language](Path(folder))
         for name in bench.broken:
             console.print(f"  left out, because it fails without a mutant: {name}", markup=False)
-        make = _again(bench, earlier) if earlier else _sample(bench, language, options.seed)
-        counted = 0
-        for number, one in enumerate(make, 1):
-            if counted >= wanted or (deadline is not None and time.monotonic() > deadline):
+        survivors = list(_again(bench, before))
+        tried = {one.mutant.change for one in before}
+        sample = (one for one in _sample(bench, language, options.seed) if one.change not in tried)
+        counted = score(one for one in before if one.verdict != SURVIVED).counted
+        for number, one in enumerate(itertools.chain(survivors, sample)):
+            late = deadline is not None and time.monotonic() > deadline
+            if late or (number >= len(survivors) and counted >= options.sample):
                 break
             result = bench.test(one)
             counted += result.verdict in COUNTED
-            _progress(console, number, counted, wanted, result)
+            _progress(console, number + 1, counted, options.sample, result)
             yield result
         if problem := bench.control():
             raise ToolError(f"after the last mutant the tests fail without one ({problem}): the results are wrong")
@@ -99,6 +95,18 @@ def _again(bench: Bench, earlier: Iterable[Result]) -> Iterator[Mutant]:
             found = one.mutant.found_in(source)
             if found is not None:
                 yield found
+
+
+def _not_tried(before: list[Result], done: list[Result]) -> list[Result]:
+    """The survivors that there was no time for. Those whose lines are gone are forgotten."""
+    tried = {one.mutant.change for one in done}
+    return [
+        one
+        for one in before
+        if one.verdict == SURVIVED
+        and one.mutant.change not in tried
+        and one.mutant.found_in((ROOT / one.mutant.file).read_text(encoding="utf-8"))
+    ]
 
 
 def _language(one: Mutant) -> str:

@@ -23,6 +23,11 @@ class Mutant:
     before: tuple[str, ...]
     after: tuple[str, ...]
 
+    @property
+    def change(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """The change without its place, which moves when the file is edited."""
+        return self.file, self.before, self.after
+
     def apply(self, source: str) -> str:
         """The mutated source."""
         lines = source.splitlines()

@@ -6,11 +6,12 @@ import time
 from pathlib import Path
 
 from tools.mutate import cpp_mutants, known, python_mutants
-from tools.mutate.compiler import RELEASE, Compiler, install_libraries
+from tools.mutate.compiler import RELEASE, Compiler
 from tools.mutate.mutant import IDENTICAL, KILLED, LISTED, SURVIVED, Mutant, Result
-from tools.mutate.session import BY_ITSELF, CONTRACT, ON_TORCH, UNIT, Plan, Session
+from tools.mutate.session import BY_ITSELF, CONTRACT, UNIT, Plan, Session
 from tools.mutate.workplace import Workplace
 from tools.testing import environments
+from tools.testing.environments import Environment
 from tools.testing.plan import TVM_FFI
 from tools.testing.run import THIS_PYTHON
 
@@ -25,10 +26,7 @@ class Bench:
         self.workplace = Workplace(folder)
         self.workplace.keep_originals(self.files)
         self.known = known.read()
-        self._build()
-        self.workplace.register_entry_point()
-        python = environments.python_for(RELEASE, THIS_PYTHON)
-        environment = environments.get_or_create(python, RELEASE, TVM_FFI)
+        environment = self._prepare()
         self.sessions = [Session(plan, self.workplace, environment) for plan in self.plans]
         for session in reversed(self.sessions):  # the quick ones first, for whoever waits for an error
             session.prepare()
@@ -50,8 +48,9 @@ class Bench:
         for session in self.sessions:
             session.close()
 
-    def _build(self) -> None:
-        install_libraries(self.workplace)
+    def _prepare(self) -> Environment:
+        """Makes what the tests need. Returns the environment that they run in."""
+        raise NotImplementedError
 
     def _try(self, mutant: Mutant) -> tuple[str, str]:
         raise NotImplementedError
@@ -62,7 +61,10 @@ class Bench:
 
 class PythonBench(Bench):
     files = python_mutants.FILES
-    plans = (UNIT, ON_TORCH)
+    plans = (UNIT,)
+
+    def _prepare(self) -> Environment:
+        return environments.get_or_create(THIS_PYTHON, None)
 
     def _try(self, mutant: Mutant) -> tuple[str, str]:
         near = f"tests/unit/test_{Path(mutant.file).stem.lstrip('_')}.py"
@@ -78,8 +80,10 @@ class CppBench(Bench):
     files = cpp_mutants.FILES
     plans = (CONTRACT, BY_ITSELF)
 
-    def _build(self) -> None:
+    def _prepare(self) -> Environment:
         self.compiler = Compiler(self.workplace)
+        self.workplace.register_entry_point()
+        return environments.get_or_create(environments.python_for(RELEASE, THIS_PYTHON), RELEASE, TVM_FFI)
 
     def _try(self, mutant: Mutant) -> tuple[str, str]:
         self.workplace.apply(mutant)

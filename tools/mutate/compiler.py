@@ -52,34 +52,13 @@ class Unit:
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def install_libraries(workplace: Workplace) -> Path:
-    """Builds the libraries of ROW into the package of the workplace; returns the folder of the build."""
-    folder = workplace.folder / "build"
-    every_row.fetch_with_rocm(RELEASE, machine(), require_rocm=False)
-    defines = {
-        "DLX_TORCH_ROWS": ROW,
-        "DLX_TORCH_BACKENDS": "cuda;torch_npu",  # the overlay is made for torch_npu
-        "DLX_TORCH_SDK_DIR": str(fetch.sdk_dir(machine())),
-        "CMAKE_MAKE_PROGRAM": tool("ninja"),
-        "Python3_EXECUTABLE": sys.executable,  # it has dlpack.h
-    }
-    words = [f"-D{name}={value}" for name, value in defines.items()]
-    source = ["-S", str(workplace.checkout), "-B", str(folder), "-G", "Ninja"]
-    run([tool("cmake"), *source, *words], what="configuring the mutants' build")
-    run([tool("cmake"), "--build", str(folder)], what="building what is mutated")
-    run(
-        [tool("cmake"), "--install", str(folder), "--prefix", str(workplace.package_path)],
-        what="installing what is mutated",
-    )
-    return folder
-
-
 class Compiler:
     """Compiles one mutant after the other, in the build of the libraries."""
 
     def __init__(self, workplace: Workplace) -> None:
         self.workplace = workplace
-        self.build = install_libraries(workplace)
+        self.build = workplace.folder / "build"
+        self._build()
         self.units = self._units()
         self._precompile()
         for unit in self.units:
@@ -107,6 +86,25 @@ class Compiler:
         for unit in self.units:
             if file in unit.includes:
                 unit.object.write_bytes(_original(unit).read_bytes())
+
+    def _build(self) -> None:
+        """Builds the libraries of ROW into the package of the workplace."""
+        every_row.fetch_with_rocm(RELEASE, machine(), require_rocm=False)
+        defines = {
+            "DLX_TORCH_ROWS": ROW,
+            "DLX_TORCH_BACKENDS": "cuda;torch_npu",  # the overlay is made for torch_npu
+            "DLX_TORCH_SDK_DIR": str(fetch.sdk_dir(machine())),
+            "CMAKE_MAKE_PROGRAM": tool("ninja"),
+            "Python3_EXECUTABLE": sys.executable,  # it has dlpack.h
+        }
+        words = [f"-D{name}={value}" for name, value in defines.items()]
+        source = ["-S", str(self.workplace.checkout), "-B", str(self.build), "-G", "Ninja"]
+        run([tool("cmake"), *source, *words], what="configuring the mutants' build")
+        run([tool("cmake"), "--build", str(self.build)], what="building what is mutated")
+        run(
+            [tool("cmake"), "--install", str(self.build), "--prefix", str(self.workplace.package_path)],
+            what="installing what is mutated",
+        )
 
     def _units(self) -> list[Unit]:
         wanted = set(re.findall(r"\S+\.cc\.o\b", self._link_command()))

@@ -35,9 +35,6 @@ CONTRACT = Plan("contract", ("torch",), ("tests/integration/contract",), collect
 _BY_ITSELF = ("error_lines", "overflow", "switches")
 BY_ITSELF = Plan("files by themselves", (), tuple(f"tests/tools/test_{it}.py" for it in _BY_ITSELF), in_tools=True)
 UNIT = Plan("unit tests", (), ("tests/unit",))
-# What the unit tests cannot know, because their torch is a fake.
-_ON_TORCH = ("test_loaded", "test_torch_world", "test_autoload", "contract/test_interface")
-ON_TORCH = Plan("on torch", ("torch",), tuple(f"tests/integration/{name}.py" for name in _ON_TORCH))
 
 
 @dataclass

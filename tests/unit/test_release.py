@@ -49,6 +49,8 @@ def test_releases(version: str, line: tuple[int, int]) -> None:
         "2.9.1+rocm6..2",
         "2.9.1+cxx11.abi",
         "2.9.post",
+        "2.9.0a0.5",
+        "2.9.vendor.1",
     ],
 )
 def test_other_versions_are_not_releases_but_have_a_line(version: str) -> None:

@@ -85,6 +85,14 @@ def test_the_overlay_fits_any_torch() -> None:
     )
 
 
+def test_the_overlay_is_asked_for_a_table_over_torchs_own() -> None:
+    """Not for the table of a variant, which this library does not have."""
+    path = stub.compiled('BACKEND="torch_npu"', "NO_TABLE")
+    beneath = Table("upstream", 64)
+    assert isinstance(attempt(path, provider="overlay", backend="torch_npu", table=beneath), Library)
+    assert "has no table for this Python" in refused(path, backend="torch_npu", table=beneath)
+
+
 def test_a_missing_file(tmp_path: Path) -> None:
     assert refused(tmp_path / "no.so").endswith("does not exist: reinstall dlx-torch-ext")
     named = load(Candidate(LIBRARY_VARIABLE, "dlx", Accepted(""), "cpu", str(tmp_path / "no.so")), facts())

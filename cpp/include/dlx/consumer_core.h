@@ -1,0 +1,22 @@
+/*
+ * The kit's core in C11, for C and Cython; C++ has more in dlx/consumer.h.
+ *
+ *   dlx_view x = DLX_EMPTY_VIEW;
+ *   void* stream;
+ *   if (dlx_borrow(object, &x) < 0) return NULL;
+ *   if (dlx_stream(&x, &stream) < 0) { dlx_release(&x); return NULL; }
+ *   launch(dlx_data(&x), x.tensor.shape, stream);
+ *   dlx_release(&x);
+ *
+ * The headers stand alone over Python.h and dlpack/dlpack.h: copy the folders dlx and dlpack into another project as they are (Apache-2.0).
+ * Nothing of dlx-torch-ext is needed when it runs.
+ */
+#ifndef DLX_CONSUMER_CORE_H_
+#define DLX_CONSUMER_CORE_H_
+
+#include "core/make.h"
+
+/* Where the elements begin. dlpack.h: `byte_offset` points to the beginning of the data. */
+DLX_INLINE void* dlx_data(const dlx_view* view) { return (char*)view->tensor.data + view->tensor.byte_offset; }
+
+#endif /* DLX_CONSUMER_CORE_H_ */

@@ -1,9 +1,10 @@
 # dlx_install_headers_and_manifest(<dlpack include directory>)
 #
-# What is installed beside the libraries: our header, dlpack.h with its licence, and the manifest. The manifest is
+# What is installed beside the libraries: our headers, dlpack.h with its licence, what finds them, and the manifest. The manifest is
 # written last, from the libraries that were installed.
 function(dlx_install_headers_and_manifest dlpack_include)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/cpp/include/" DESTINATION dlx_torch_ext/include)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/cpp/share/" DESTINATION dlx_torch_ext/share)
   install(FILES "${dlpack_include}/dlpack/dlpack.h" DESTINATION dlx_torch_ext/include/dlpack)
   install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION dlx_torch_ext/include/dlpack)
   install(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ._api import attach, detach, resolve, status
     from ._errors import AttachError, AttachWarning, BuildError, Error
     from ._facts import Facts, detect_backend
+    from ._headers import get_cmake_dir, get_include, get_pkgconfig_dir
     from ._resolve import Accepted, Candidate, Rejected, Resolution
     from ._status import Status
 
@@ -33,6 +34,9 @@ _MODULE_OF = {
     "attach": "_api",
     "detach": "_api",
     "detect_backend": "_facts",
+    "get_cmake_dir": "_headers",
+    "get_include": "_headers",
+    "get_pkgconfig_dir": "_headers",
     "resolve": "_api",
     "status": "_api",
 }
@@ -52,6 +56,9 @@ __all__ = [
     "attach",
     "detach",
     "detect_backend",
+    "get_cmake_dir",
+    "get_include",
+    "get_pkgconfig_dir",
     "resolve",
     "status",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import sysconfig
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,6 +47,13 @@ def _run(arguments: Sequence[str] | None) -> int:
 
         print(f"dlx-torch-ext {__version__}")
         return 0
+    if options.headers:
+        from .._headers import get_cmake_dir, get_include, get_pkgconfig_dir
+
+        python = sysconfig.get_paths()["include"]
+        answers = {"includes": f"-I{python} -I{get_include()}", "cmakedir": get_cmake_dir()}
+        print({**answers, "pkgconfigdir": get_pkgconfig_dir()}[options.headers])
+        return 0
     if options.command is None:
         print(parser.format_help(), end="")
         return 0
@@ -75,6 +83,12 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     """The whole command line, and the part of `build`."""
     parser = argparse.ArgumentParser(prog="dlx-torch", description="The DLPack C exchange API for every PyTorch.")
     parser.add_argument("--version", action="store_true", help="print the version of dlx-torch-ext")
+    for name, text in (
+        ("includes", "the compiler's options for dlx/consumer.h and Python.h"),
+        ("cmakedir", "the folder with the CMake package dlx_torch_ext"),
+        ("pkgconfigdir", "the folder with dlx_torch_ext.pc"),
+    ):
+        parser.add_argument(f"--{name}", dest="headers", action="store_const", const=name, help=f"print {text}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     doctor = commands.add_parser(
         "doctor",

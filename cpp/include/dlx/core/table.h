@@ -145,7 +145,7 @@ DLX_INLINE void dlx_remember(PyTypeObject* type, PyInterpreterState* interpreter
   Py_XDECREF((PyObject*)old);
 }
 
-/* Reads type.name, which is a table's capsule or its address; 1 with the table, 0 if there is none, -1. */
+/* Reads type.name, which is a table's capsule, its address, or None for no table; 0 if there is no such attribute, else 1, or -1. */
 DLX_INLINE int dlx_read_attribute(PyTypeObject* type, const char* name, const DLPackExchangeAPI** out) {
   PyObject* value = dlx_attribute((PyObject*)type, name);
   if (value == NULL) return PyErr_Occurred() ? -1 : 0;
@@ -160,13 +160,14 @@ DLX_INLINE int dlx_read_attribute(PyTypeObject* type, const char* name, const DL
     }
   }
   Py_DECREF(value);
-  return PyErr_Occurred() ? -1 : *out != NULL;
+  return PyErr_Occurred() ? -1 : 1;
 }
 
 /* Asks the type itself: 1 with its table, 0 if it has none that we can read, -1 with an exception. */
 DLX_INLINE DLX_COLD int dlx_ask_type(PyTypeObject* type, const DLPackExchangeAPI** out) {
   int found = dlx_read_attribute(type, "__dlpack_c_exchange_api__", out);
   if (found == 0) found = dlx_read_attribute(type, "__c_dlpack_exchange_api__", out);
+  if (found > 0) found = *out != NULL;
   /* dlpack.h: a consumer that is older than the table follows prev_api to a version that it knows. */
   while (found > 0 && (*out)->header.version.major != DLPACK_MAJOR_VERSION) {
     *out = (const DLPackExchangeAPI*)(*out)->header.prev_api;

@@ -32,7 +32,8 @@ PyObject* nop_with_stream(PyObject*, PyObject* const* given, Py_ssize_t count) {
   dlx::Call call(given, count);
   dlx::Tensor x, y, z;
   void* stream = nullptr;
-  if (!call.args(&x, &y, &z) || !x.require(dlx::float32, {"n"}) || !y.like(x) || !z.like(x) || !call.stream(&stream)) return nullptr;
+  if (!call.args(&x, &y, &z) || !x.require(dlx::float32, {"n"}) || !y.like(x) || !z.like(x) || !call.stream(&stream))
+    return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -73,7 +74,8 @@ constexpr dlx::Signature kMatmul{"matmul", {"x", "y"}};
 PyObject* matmul_sizes(PyObject*, PyObject* const* given, Py_ssize_t count, PyObject* keywords) {
   dlx::Call call(kMatmul, given, count, keywords);
   dlx::Tensor x, y;
-  if (!call.args(&x, &y) || !x.require(dlx::float32, {"rows", "inner"}) || !y.require(dlx::float32, {"inner", 4})) return nullptr;
+  if (!call.args(&x, &y) || !x.require(dlx::float32, {"rows", "inner"}) || !y.require(dlx::float32, {"inner", 4}))
+    return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -194,7 +196,9 @@ int view_number(void*, DLTensor* out) {
   return 0;
 }
 DLPackExchangeAPI table_of_numbers = {{{1, 3}, nullptr}, nullptr, nullptr, nullptr, view_number, nullptr};
-PyObject* constant_table(PyObject*, PyObject*) { return PyCapsule_New(&table_of_numbers, "dlpack_exchange_api", nullptr); }
+PyObject* constant_table(PyObject*, PyObject*) {
+  return PyCapsule_New(&table_of_numbers, "dlpack_exchange_api", nullptr);
+}
 
 template <class F>
 PyMethodDef method(const char* name, F* function, int flags) {

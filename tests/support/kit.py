@@ -36,8 +36,8 @@ def build(*flags: str, limited: bool = sys.version_info >= (3, 10)) -> Path:
     return library(SOURCE, "-std=c++17", *WARNINGS, *api, *includes(), f"-DHEADERS_{digest()}", *flags)
 
 
-def load(file: Path) -> Any:
-    spec = importlib.util.spec_from_file_location("kit", file)
+def load(file: Path, name: str = "kit") -> Any:
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -93,7 +93,7 @@ inline bool Call::missing(int position) const { return fail_at(position, PyExc_T
 
 DLX_COLD inline PyObject* Call::where(int position, int item) const {
   char index[32] = "";
-  if (item >= 0) std::snprintf(index, sizeof(index), "[%d]", item);
+  if (item >= 0) snprintf(index, sizeof(index), "[%d]", item);
   if (signature_ == nullptr) return PyUnicode_FromFormat("argument %d%s", position + 1, index);
   const char* name = signature_->names[position];
   if (name == nullptr) return PyUnicode_FromFormat("%s: argument %d%s", signature_->function, position + 1, index);

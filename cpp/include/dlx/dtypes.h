@@ -2,8 +2,6 @@
 #ifndef DLX_DTYPES_H_
 #define DLX_DTYPES_H_
 
-#include <cstdio>
-
 #include "consumer_core.h"
 
 namespace dlx DLX_HIDDEN {
@@ -32,15 +30,7 @@ constexpr unsigned alignment_of(const DLDataType& dtype) {
 struct DTypeName {
   char text[40];
 
-  explicit DTypeName(DLDataType dtype) {
-    static constexpr const char* kNames[] = {
-        "int%d",       "uint%d",          "float%d",        "handle%d",           "bfloat%d",      "complex%d",
-        "bool",        "float8_e3m4",     "float8_e4m3",    "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
-        "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn",      "float6_e3m2fn", "float4_e2m1fn"};
-    const bool known = dtype.code < sizeof(kNames) / sizeof(kNames[0]);
-    int at = std::snprintf(text, sizeof(text), known ? kNames[dtype.code] : "dtype(%d bits)", dtype.bits);
-    if (dtype.lanes != 1) std::snprintf(text + at, sizeof(text) - static_cast<size_t>(at), "x%d", dtype.lanes);
-  }
+  explicit DTypeName(DLDataType dtype) { dlx_dtype_name(dtype, text, sizeof(text)); }
 };
 
 // "cpu", "cuda:1", and "device 7:0" for types that are not often seen.
@@ -59,9 +49,9 @@ struct DeviceName {
       case kDLExtDev: name = "npu:%d"; break;
       case kDLOneAPI: name = "xpu:%d"; break;
       case kDLMetal: name = "mps:%d"; break;
-      default: std::snprintf(text, sizeof(text), "device %d:%d", device.device_type, device.device_id); return;
+      default: snprintf(text, sizeof(text), "device %d:%d", device.device_type, device.device_id); return;
     }
-    std::snprintf(text, sizeof(text), name, device.device_id);
+    snprintf(text, sizeof(text), name, device.device_id);
   }
 };
 

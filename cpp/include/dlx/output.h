@@ -89,7 +89,7 @@ inline bool Call::empty(Output* out, DLDataType dtype, const int64_t* shape, int
     DLTensor prototype{nullptr, device(), ndim, dtype, const_cast<int64_t*>(shape), nullptr, 0};
     made = dlx_allocate(out->api_, &prototype, &out->managed_) == 0;
   } else {
-    out->object_ = dlx_make_by_python(like->object(), DTypeName(dtype).text, shape, ndim);
+    out->object_ = dlx_make_by_python(like->object(), dtype, shape, ndim);
     made = out->object_ != nullptr && dlx_borrow(out->object_, &out->view_) == 0;
   }
   if (made) return true;

@@ -69,15 +69,17 @@ DLX_INLINE PyObject* dlx_namespace_of(PyObject* object) {
 }
 
 /* namespace.empty(shape, dtype=..., device=like.device): a new reference, or NULL with an exception. */
-DLX_INLINE PyObject* dlx_make_by_python(PyObject* like, const char* dtype, const int64_t* shape, int ndim) {
+DLX_INLINE PyObject* dlx_make_by_python(PyObject* like, DLDataType dtype, const int64_t* shape, int ndim) {
+  char name[40];
   PyObject* space = dlx_namespace_of(like);
   PyObject* function = space != NULL ? PyObject_GetAttrString(space, "empty") : NULL;
-  PyObject* type = function != NULL ? PyObject_GetAttrString(space, dtype) : NULL;
-  PyObject* device = type != NULL ? dlx_attribute(like, "device") : NULL; /* numpy's have one from 2.0 on */
-  PyObject* keywords = NULL;
-  PyObject* sizes = type != NULL && !PyErr_Occurred() ? PyTuple_New(ndim) : NULL;
-  PyObject* made = NULL;
+  PyObject* type = NULL;
+  PyObject *device = NULL, *keywords = NULL, *sizes = NULL, *made = NULL;
   int i;
+  dlx_dtype_name(dtype, name, sizeof(name));
+  if (function != NULL) type = PyObject_GetAttrString(space, name);
+  if (type != NULL) device = dlx_attribute(like, "device"); /* numpy's have one from 2.0 on */
+  if (type != NULL && !PyErr_Occurred()) sizes = PyTuple_New(ndim);
   for (i = 0; sizes != NULL && i < ndim; ++i) {
     PyObject* size = PyLong_FromLongLong(shape[i]);
     if (size == NULL || PyTuple_SetItem(sizes, i, size) != 0) Py_CLEAR(sizes);
@@ -97,6 +99,18 @@ DLX_INLINE PyObject* dlx_make_by_python(PyObject* like, const char* dtype, const
   Py_XDECREF(function);
   Py_XDECREF(space);
   return made;
+}
+
+/*
+ * A new tensor of the framework of `like`, on its device, not initialised: a new reference, or NULL with an exception. The caller holds the
+ * GIL.
+ */
+DLX_INLINE PyObject* dlx_empty(const dlx_view* like, DLDataType dtype, const int64_t* shape, int ndim) {
+  DLTensor prototype = {NULL, like->tensor.device, ndim, dtype, (int64_t*)shape, NULL, 0};
+  DLManagedTensorVersioned* managed;
+  if (like->api == NULL || like->api->managed_tensor_allocator == NULL)
+    return dlx_make_by_python(like->object, dtype, shape, ndim);
+  return dlx_allocate(like->api, &prototype, &managed) == 0 ? dlx_to_object(like->api, managed) : NULL;
 }
 
 /*

@@ -5,6 +5,8 @@
 #define DLX_CORE_PYTHON_H_
 
 #include <Python.h>
+#include <stdio.h>
+
 #include <dlpack/dlpack.h>
 
 /* The version of these headers, which is not the package's: 100 * major + minor. A new minor version only adds. */
@@ -69,6 +71,17 @@ DLX_INLINE PyObject* dlx_attribute(PyObject* object, const char* name) {
   PyObject* value = PyObject_GetAttrString(object, name);
   if (value == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
   return value;
+}
+
+/* A dtype's name as torch and numpy have it: "float32", and "float32x4" for lanes. */
+DLX_INLINE void dlx_dtype_name(DLDataType dtype, char* text, size_t size) {
+  static const char* const names[] = {
+      "int%d",       "uint%d",          "float%d",        "handle%d",           "bfloat%d",      "complex%d",
+      "bool",        "float8_e3m4",     "float8_e4m3",    "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
+      "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn",      "float6_e3m2fn", "float4_e2m1fn"};
+  const char* name = dtype.code < sizeof(names) / sizeof(names[0]) ? names[dtype.code] : "dtype(%d bits)";
+  const int at = snprintf(text, size, name, dtype.bits);
+  if (dtype.lanes != 1) snprintf(text + at, size - (size_t)at, "x%d", dtype.lanes);
 }
 
 #endif /* DLX_CORE_PYTHON_H_ */

@@ -1,0 +1,49 @@
+"""docs/authors.md: what it says to type works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import torch
+
+from tests.support import kit
+from tests.support.compiled import library
+from tests.support.process.finished import ROOT
+
+PAGE = ROOT / "docs" / "authors.md"
+
+
+def block(language: str, beginning: str) -> str:
+    """The one block of code in this language that begins so."""
+    found = re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    (text,) = (text for text in found if text.startswith(beginning))
+    return str(text)
+
+
+def test_saxpy_of_the_page(tmp_path: Path) -> None:
+    source = tmp_path / "saxpy.cc"
+    source.write_text(block("cpp", "#include <dlx/consumer.h>"), encoding="utf-8")
+    made = library(source, "-std=c++17", *kit.WARNINGS, *kit.includes(), f"-DHEADERS_{kit.digest()}")
+    saxpy = kit.load(made, "my_saxpy").saxpy
+    x, y, out = torch.arange(4.0), torch.ones(4), torch.empty(4)
+    saxpy(2.0, x, y, out=out)
+    assert out.tolist() == [1.0, 3.0, 5.0, 7.0]
+    quoted = re.search(r"is an error of one line: `(.*?)`", PAGE.read_text(encoding="utf-8"), re.S)
+    assert quoted is not None
+    try:
+        saxpy(2.0, x, y.double(), out)
+    except TypeError as error:
+        assert str(error) == " ".join(quoted[1].split())
+    else:
+        raise AssertionError("float64 was taken")
+
+
+def test_what_the_page_lists_is_in_the_headers() -> None:
+    include = ROOT / "cpp" / "include" / "dlx"
+    headers = "\n".join(path.read_text(encoding="utf-8") for path in include.rglob("*.h"))
+    named = set(re.findall(r"dlx::(\w+)", PAGE.read_text(encoding="utf-8"))) - {"consumer"}
+    assert {name for name in named if not re.search(rf"\b{name}\b", headers)} == set()
+    for macro, words in (("DLX_LOOK_AGAIN", r"after at most (\d+) calls"), ("DLX_SLOTS", r"up to (\d+) of them")):
+        (number,) = re.findall(words, PAGE.read_text(encoding="utf-8"))
+        assert f"#define {macro} {number}\n" in headers

@@ -13,7 +13,7 @@ from tools.checks import Check, run_all
 from tools.docs import generated
 from tools.settings import ROOT, ToolError, run, tool
 
-_PYTHON = ("dev", "python", "tools", "tests")
+_PYTHON = ("dev", "python", "tools", "tests", "benchmarks")
 _CPP = (".cc", ".h", ".c", ".cpp", ".hpp")
 _CMAKE = ("CMakeLists.txt", ".cmake")
 

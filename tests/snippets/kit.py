@@ -7,7 +7,7 @@ import sys
 import threading
 from typing import Any
 
-from tests.support.kit import build, kit
+from tests.support.kit import kit
 
 
 def attached_later() -> list[object]:
@@ -29,7 +29,9 @@ def attached_later() -> list[object]:
 def in_other_interpreters(file: str) -> list[int]:
     """Runs the kit in interpreters of their own, one after the other, on a type with a table that each one makes."""
     interpreters: Any = importlib.import_module("_xxsubinterpreters" if sys.version_info < (3, 13) else "_interpreters")
-    program = f"import sys; sys.path[:] = {sys.path!r}\nfrom tests.snippets.kit import call_a_type\ncall_a_type({file!r})"
+    program = (
+        f"import sys; sys.path[:] = {sys.path!r}\nfrom tests.snippets.kit import call_a_type\ncall_a_type({file!r})"
+    )
     for _ in range(20):
         call_a_type(file)
         interpreter = interpreters.create()

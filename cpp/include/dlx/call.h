@@ -72,6 +72,7 @@ class Call {
 
   // What comes before an error's text: "saxpy: argument 2 'x'", with "[3]" for an item of a list. A new str, or NULL.
   PyObject* where(int position, int item) const;
+  PyObject* where_in_call(int position, int item) const;  // the same without the function
   bool fail_at(int position, PyObject* kind, const char* format, ...) const;
   bool blame(int position) const;  // the exception that is set is about this argument
   bool missing(int position) const;

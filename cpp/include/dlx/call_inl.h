@@ -51,7 +51,7 @@ DLX_COLD inline bool Call::may_be_written(const Tensor* tensor) const {
 }
 
 DLX_COLD inline bool Call::elsewhere(const Tensor* tensor) const {
-  PyObject* lead = where(lead_->position_, lead_->item_);
+  PyObject* lead = where_in_call(lead_->position_, lead_->item_);
   if (lead != nullptr) {
     tensor->fail(PyExc_ValueError, "is on %s, but %U is on %s; all have to be on one device",
                  DeviceName(tensor->device()).text, lead, DeviceName(device()).text);
@@ -91,13 +91,20 @@ inline bool Call::ask_stream() {
 
 inline bool Call::missing(int position) const { return fail_at(position, PyExc_TypeError, "is missing"); }
 
-DLX_COLD inline PyObject* Call::where(int position, int item) const {
+DLX_COLD inline PyObject* Call::where_in_call(int position, int item) const {
   char index[32] = "";
+  const char* name = signature_ != nullptr ? signature_->names[position] : nullptr;
   if (item >= 0) snprintf(index, sizeof(index), "[%d]", item);
-  if (signature_ == nullptr) return PyUnicode_FromFormat("argument %d%s", position + 1, index);
-  const char* name = signature_->names[position];
-  if (name == nullptr) return PyUnicode_FromFormat("%s: argument %d%s", signature_->function, position + 1, index);
-  return PyUnicode_FromFormat("%s: argument %d '%s'%s", signature_->function, position + 1, name, index);
+  return name == nullptr ? PyUnicode_FromFormat("argument %d%s", position + 1, index)
+                         : PyUnicode_FromFormat("argument %d '%s'%s", position + 1, name, index);
+}
+
+DLX_COLD inline PyObject* Call::where(int position, int item) const {
+  PyObject* its_place = where_in_call(position, item);
+  if (signature_ == nullptr || its_place == nullptr) return its_place;
+  PyObject* whole = PyUnicode_FromFormat("%s: %U", signature_->function, its_place);
+  Py_DECREF(its_place);
+  return whole;
 }
 
 inline bool Call::blame(int position) const {

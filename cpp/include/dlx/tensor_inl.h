@@ -62,7 +62,7 @@ inline bool Tensor::on(DLDeviceType device_type) const {
 DLX_COLD inline bool Tensor::unlike(const Tensor& other) const {
   if (!same(dtype(), other.dtype())) return wrong_dtype(other.dtype());
   PyObject *its = shape_text(tensor_), *others = shape_text(other.tensor_),
-           *where = call_->where(other.position_, other.item_);
+           *where = call_->where_in_call(other.position_, other.item_);
   if (its != nullptr && others != nullptr && where != nullptr) {
     fail(PyExc_ValueError, "its shape is %U; %U is needed, as %U has", its, others, where);
   }
@@ -105,7 +105,7 @@ DLX_COLD inline bool Tensor::wrong_size(const Dim& wanted, int i) const {
   for (int at = 0; at < call_->named_count_; ++at) {
     const Call::NamedSize& known = call_->named_[at];
     if (std::strcmp(known.name, wanted.name) != 0) continue;
-    PyObject* where = call_->where(known.from->position_, known.from->item_);
+    PyObject* where = call_->where_in_call(known.from->position_, known.from->item_);
     if (where != nullptr) {
       fail(PyExc_ValueError, "its size %d, '%s', is %lld; %lld is needed, as in %U", i, wanted.name, here,
            static_cast<long long>(known.size), where);

@@ -24,7 +24,11 @@ def test_softmax() -> None:
         (torch.ones(3).double(), TypeError, "saxpy: argument 'x': float32 is needed"),
         (torch.ones(3, 3), ValueError, "saxpy: argument 'x': has 2 dimensions; 1 are needed"),
         (torch.ones(6)[::2], ValueError, "saxpy: argument 'x': is not contiguous"),
-        ([1.0], TypeError, "saxpy: argument 'x': a tensor is needed; 'list' has neither a table of DLPack 1 nor __dlpack__"),
+        (
+            [1.0],
+            TypeError,
+            "saxpy: argument 'x': a tensor is needed; 'list' has neither a table of DLPack 1 nor __dlpack__",
+        ),
     ],
 )
 def test_what_does_not_fit(x: object, kind: type[Exception], text: str) -> None:

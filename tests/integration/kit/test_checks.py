@@ -39,8 +39,16 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"y": torch.ones(3).bfloat16()}, TypeError, "argument 3 'y': its dtype is bfloat16; float32 is needed"),
     ({"x": torch.ones(3, 1)}, ValueError, "argument 2 'x': its shape is (3, 1); 1 dimension is needed"),
     ({"x": torch.tensor(1.0)}, ValueError, "argument 2 'x': its shape is (); 1 dimension is needed"),
-    ({"y": torch.ones(4)}, ValueError, "argument 3 'y': its shape is (4,); (3,) is needed, as saxpy: argument 2 'x' has"),
-    ({"x": torch.ones(6)[::2]}, ValueError, "argument 2 'x': is not contiguous; make it so first (in torch: .contiguous())"),
+    (
+        {"y": torch.ones(4)},
+        ValueError,
+        "argument 3 'y': its shape is (4,); (3,) is needed, as argument 2 'x' has",
+    ),
+    (
+        {"x": torch.ones(6)[::2]},
+        ValueError,
+        "argument 2 'x': is not contiguous; make it so first (in torch: .cont",
+    ),
     ({"out": torch.ones(6)[::2]}, ValueError, "argument 4 'out': is not contiguous; make it so first"),
 ]
 
@@ -55,13 +63,11 @@ def test_what_does_not_fit_is_named(changed: dict[str, Any], kind: type[Exceptio
 
 def test_named_sizes_are_one_in_the_whole_call() -> None:
     kit().matmul_sizes(torch.ones(2, 3), torch.ones(3, 4))
-    with pytest.raises(ValueError) as raised:
+    text = "matmul: argument 2 'y': its size 0, 'inner', is 5; 3 is needed, as in argument 1 'x'"
+    with pytest.raises(ValueError, match=f"^{text}$"):
         kit().matmul_sizes(torch.ones(2, 3), torch.ones(5, 4))
-    text = "matmul: argument 2 'y': its size 0, 'inner', is 5; 3 is needed, as in matmul: argument 1 'x'"
-    assert str(raised.value) == text
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(ValueError, match=r"^matmul: argument 2 'y': its size 1 is 5; 4 is needed$"):
         kit().matmul_sizes(torch.ones(2, 3), torch.ones(3, 5))
-    assert str(raised.value) == "matmul: argument 2 'y': its size 1 is 5; 4 is needed"
 
 
 LAYOUTS = {
@@ -88,7 +94,7 @@ def test_memory_that_loads_cannot_use_is_refused() -> None:
     memory = torch.zeros(65 * 4, dtype=torch.uint8)
     at = -memory.data_ptr() % 64
     kit().layout(memory[at : at + 32].view(torch.float32).view(2, 4), "a")
-    with pytest.raises(ValueError, match="its memory begins at 0x[0-9a-f]+; a multiple of 64 is needed"):
+    with pytest.raises(ValueError, match=r"its memory begins at 0x[0-9a-f]+; a multiple of 64 is needed"):
         kit().layout(memory[at + 4 : at + 36].view(torch.float32).view(2, 4), "a")
 
 

@@ -51,9 +51,9 @@ def test_an_older_method_is_asked_again_without_the_newer_words() -> None:
     assert producer.asked == [{"max_version": (1, 3), "copy": False}, {}]
 
 
-# On CUDA 1 is the default stream and 0 is not allowed; on ROCm 0 is the default stream; elsewhere the standard names none.
+# On CUDA 1 is the default stream and 0 is not allowed, on ROCm 0 is the default stream; the standard names no other.
 @pytest.mark.parametrize(("device", "stream"), [((2, 0), 1), ((13, 0), 1), ((10, 1), 0), ((8, 0), None)])
-def test_the_default_stream_is_asked_for_in_the_words_of_each_device(device: tuple[int, int], stream: int | None) -> None:
+def test_the_default_stream_in_the_words_of_each_device(device: tuple[int, int], stream: int | None) -> None:
     producer = Producer(answer="no capsule", device=device)
     with pytest.raises(TypeError, match="__dlpack__"):
         kit().describe(producer)

@@ -17,7 +17,9 @@ from tests.support.left_out import left_out_if
 from tests.support.tensors import use_count
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool, torch.complex64])
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool, torch.complex64]
+)
 def test_an_output_is_of_the_same_framework(dtype: torch.dtype) -> None:
     made = kit().new(torch.ones(1, dtype=dtype), 2, 3)
     assert (type(made), made.shape, made.dtype) == (torch.Tensor, (2, 3), dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 import torch
 
 from tests.support import kit
@@ -31,12 +32,9 @@ def test_saxpy_of_the_page(tmp_path: Path) -> None:
     assert out.tolist() == [1.0, 3.0, 5.0, 7.0]
     quoted = re.search(r"is an error of one line: `(.*?)`", PAGE.read_text(encoding="utf-8"), re.S)
     assert quoted is not None
-    try:
+    with pytest.raises(TypeError) as raised:
         saxpy(2.0, x, y.double(), out)
-    except TypeError as error:
-        assert str(error) == " ".join(quoted[1].split())
-    else:
-        raise AssertionError("float64 was taken")
+    assert str(raised.value) == " ".join(quoted[1].split())
 
 
 def test_what_the_page_lists_is_in_the_headers() -> None:

@@ -138,7 +138,7 @@ def test_a_newer_table_without_a_way_back_is_none() -> None:
         kit().describe(kind())
 
 
-@pytest.mark.parametrize("attribute", ["text", 1.5, object(), sys.modules["datetime"].datetime_CAPI])  # type: ignore[attr-defined]
+@pytest.mark.parametrize("attribute", ["text", 1.5, object(), sys.modules["datetime"].datetime_CAPI])
 def test_an_attribute_that_is_no_table_is_named(attribute: object) -> None:
     with pytest.raises(TypeError) as raised:
         kit().saxpy(1.0, torch.ones(2), of_type(tensor_type(attribute=attribute), 2))

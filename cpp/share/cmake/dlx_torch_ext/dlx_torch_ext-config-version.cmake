@@ -1,5 +1,9 @@
 # The version is that of the headers, DLX_CONSUMER_VERSION; one with the same major number serves.
-file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../../../include/dlx/core/python.h" PACKAGE_VERSION REGEX "define DLX_CONSUMER_VERSION")
+file(
+  STRINGS "${CMAKE_CURRENT_LIST_DIR}/../../../include/dlx/core/python.h"
+  PACKAGE_VERSION
+  REGEX "define DLX_CONSUMER_VERSION"
+)
 string(REGEX REPLACE ".* ([0-9]+)([0-9][0-9])$" "\\1.\\2" PACKAGE_VERSION "${PACKAGE_VERSION}")
 string(REGEX REPLACE "\\.0" "." PACKAGE_VERSION "${PACKAGE_VERSION}")
 string(REGEX REPLACE "\\..*" "" major "${PACKAGE_VERSION}")

@@ -1,4 +1,5 @@
-// One call of an author's function: its arguments, the one device that its tensors share, that device's stream, its errors.
+// One call of an author's function: its arguments, the one device that its tensors share, that device's stream, its
+// errors.
 #ifndef DLX_CALL_H_
 #define DLX_CALL_H_
 
@@ -23,8 +24,9 @@ struct Signature {
   const char* names[kMaxArguments + 1];
 };
 
-// Lives on the stack of a function that Python has called (METH_FASTCALL, or METH_FASTCALL | METH_KEYWORDS), and is used by that thread
-// alone, with the GIL. Owns nothing: the objects are the caller's, who holds them until the function returns.
+// Lives on the stack of a function that Python has called (METH_FASTCALL, or METH_FASTCALL | METH_KEYWORDS), and is
+// used by that thread alone, with the GIL. Owns nothing: the objects are the caller's, who holds them until the
+// function returns.
 //
 // Every function that returns bool returns false exactly when a Python exception is set; return nullptr then.
 class Call {
@@ -37,16 +39,18 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Converts the arguments in their order, and finds the device. Each slot is a pointer to Tensor, Tensors, double, float, a signed
-  // integer, bool, const char* (UTF-8, the caller's) or PyObject* (borrowed), or maybe() around such a pointer: arguments.h.
+  // Converts the arguments in their order, and finds the device. Each slot is a pointer to Tensor, Tensors, double,
+  // float, a signed integer, bool, const char* (UTF-8, the caller's) or PyObject* (borrowed), or maybe() around such a
+  // pointer: arguments.h.
   template <class... Slots>
   DLX_FAST bool args(Slots... slots);
 
   // The accelerator that the tensors share, or the CPU.
   DLDevice device() const;
 
-  // The stream to launch on: the current one of the framework of the first tensor on the accelerator that has a table, asked once in a
-  // call. NULL on the CPU, and for the default stream. T is what the runtime's stream points to: cudaStream_t stream; call.stream(&stream).
+  // The stream to launch on: the current one of the framework of the first tensor on the accelerator that has a table,
+  // asked once in a call. NULL on the CPU, and for the default stream. T is what the runtime's stream points to:
+  // cudaStream_t stream; call.stream(&stream).
   template <class T>
   bool stream(T** out) {
     if (DLX_UNLIKELY(lead_ != nullptr && !asked_) && !ask_stream()) return false;

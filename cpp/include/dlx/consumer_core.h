@@ -8,8 +8,8 @@
  *   launch(dlx_data(&x), x.tensor.shape, stream);
  *   dlx_release(&x);
  *
- * The headers stand alone over Python.h and dlpack/dlpack.h: copy the folders dlx and dlpack into another project as they are (Apache-2.0).
- * Nothing of dlx-torch-ext is needed when it runs.
+ * The headers stand alone over Python.h and dlpack/dlpack.h: copy the folders dlx and dlpack into another project as
+ * they are (Apache-2.0). Nothing of dlx-torch-ext is needed when it runs.
  */
 #ifndef DLX_CONSUMER_CORE_H_
 #define DLX_CONSUMER_CORE_H_

@@ -48,8 +48,9 @@ class Output {
   dlx_view view_ = DLX_EMPTY_VIEW;
 };
 
-// A tensor's memory, kept until this ends: also after the call, on any thread, and with a table without the GIL (dlpack.h lets a deleter
-// run anywhere; that of a framework without a table may need the GIL, so end it with the GIL there).
+// A tensor's memory, kept until this ends: also after the call, on any thread, and with a table without the GIL
+// (dlpack.h lets a deleter run anywhere; that of a framework without a table may need the GIL, so end it with the GIL
+// there).
 class Owned {
  public:
   Owned() = default;
@@ -116,7 +117,8 @@ inline bool Tensor::own(Owned* out) const {
       return blame();
     }
   } else {
-    // A capsule of its own, because the view keeps its one. The new name says that the memory is no longer the capsule's.
+    // A capsule of its own, because the view keeps its one. The new name says that the memory is no longer the
+    // capsule's.
     PyObject* capsule = nullptr;
     if (dlx_call_dlpack(object_, device(), more_->view.stream, &capsule) < 0) return blame();
     if (void* managed = PyCapsule_GetPointer(capsule, "dltensor_versioned")) {

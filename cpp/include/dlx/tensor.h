@@ -37,8 +37,8 @@ struct Dim {
 };
 inline constexpr Dim any{-1};
 
-// Belongs to one Call, and must not outlive it or the object: it borrows the object's memory, and its shape and strides unless WithoutGil
-// has copied them. An argument that was left out (maybe) is false, and has nothing else to say.
+// Belongs to one Call, and must not outlive it or the object: it borrows the object's memory, and its shape and strides
+// unless WithoutGil has copied them. An argument that was left out (maybe) is false, and has nothing else to say.
 class Tensor {
  public:
   explicit Tensor(Allow allow = Allow{}) : allow_(allow) {}
@@ -62,8 +62,8 @@ class Tensor {
     return reinterpret_cast<T*>(static_cast<char*>(tensor_.data) + tensor_.byte_offset);
   }
 
-  // Whether it has this dtype, these sizes and this layout, at addresses that the dtype's loads can use. TypeError for the dtype, else
-  // ValueError.
+  // Whether it has this dtype, these sizes and this layout, at addresses that the dtype's loads can use. TypeError for
+  // the dtype, else ValueError.
   DLX_FAST bool require(const DLDataType& dtype, std::initializer_list<Dim> dims, Layout layout = contiguous) const {
     const int rank = static_cast<int>(dims.size());
     if (DLX_UNLIKELY(!same(tensor_.dtype, dtype) && dtype.code != any_dtype.code)) return wrong_dtype(dtype);

@@ -6,9 +6,10 @@
 
 namespace dlx DLX_HIDDEN {
 
-// Releases the GIL (on free-threaded CPython: detaches the thread) until it ends. Before that it copies the shapes and strides of the
-// tensors that are named, because another thread may change a tensor's geometry meanwhile. The objects, and with them their memory, are held by the
-// caller of the function. Meanwhile only data(), size(), stride(), dl() and the like may be used: nothing that can fail.
+// Releases the GIL (on free-threaded CPython: detaches the thread) until it ends. Before that it copies the shapes and
+// strides of the tensors that are named, because another thread may change a tensor's geometry meanwhile. The objects,
+// and with them their memory, are held by the caller of the function. Meanwhile only data(), size(), stride(), dl() and
+// the like may be used: nothing that can fail.
 //
 // Where there is no memory for the copies the GIL is kept, which is slower and as right.
 class WithoutGil {

@@ -34,6 +34,11 @@ def test_every_header_stands_alone() -> None:
         compile_only("c++", f"#include <{name}>\n", "-std=c++17", "-fno-exceptions", "-fno-rtti")
 
 
+def test_without_a_gil_it_compiles() -> None:
+    compile_only("c++", "#include <dlx/consumer.h>\n", "-std=c++17", "-DPy_GIL_DISABLED")
+    compile_only("c", "#include <dlx/consumer_core.h>\n", "-std=c11", "-DPy_GIL_DISABLED", "-Wno-unused-function")
+
+
 def test_a_later_standard() -> None:
     compile_only("c++", "#include <dlx/consumer.h>\n", "-std=c++20")
 

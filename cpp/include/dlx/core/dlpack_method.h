@@ -1,6 +1,6 @@
 /*
- * Reads a tensor whose type has no table, through the methods __dlpack_device__ and __dlpack__ of the array API standard
- * (data-apis.org/array-api, "Data interchange mechanisms"): microseconds in place of nanoseconds.
+ * Reads a tensor whose type has no table, through the methods __dlpack_device__ and __dlpack__ of the array API
+ * standard (data-apis.org/array-api, "Data interchange mechanisms"): microseconds in place of nanoseconds.
  */
 #ifndef DLX_CORE_DLPACK_METHOD_H_
 #define DLX_CORE_DLPACK_METHOD_H_
@@ -39,7 +39,10 @@ DLX_INLINE int dlx_device_of(PyObject* object, DLDevice* out) {
   out->device_id = id;
   return failed ? -1 : 0;
 }
-/* Which number __dlpack__ takes for a stream: on CUDA 1 is the default stream and 0 is not allowed, on ROCm 0 is the default stream. */
+/*
+ * Which number __dlpack__ takes for a stream: on CUDA 1 is the default stream and 0 is not allowed, on ROCm 0 is the
+ * default stream.
+ */
 DLX_INLINE PyObject* dlx_stream_number(DLDevice device, void* stream) {
   if (device.device_type == kDLCUDA || device.device_type == kDLCUDAManaged) {
     return PyLong_FromVoidPtr(stream != NULL ? stream : (void*)1);
@@ -49,7 +52,10 @@ DLX_INLINE PyObject* dlx_stream_number(DLDevice device, void* stream) {
   return Py_None;
 }
 
-/* The keyword arguments; with `newer` those that came with DLPack 1.0: the version that is wanted, and no copy, which hides writes. */
+/*
+ * The keyword arguments; with `newer` those that came with DLPack 1.0: the version that is wanted, and no copy, which
+ * hides writes.
+ */
 DLX_INLINE PyObject* dlx_keywords(PyObject* stream, int newer) {
   PyObject* keywords = PyDict_New();
   PyObject* version = newer ? Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION) : NULL;
@@ -72,10 +78,11 @@ DLX_INLINE PyObject* dlx_call_with(PyObject* method, PyObject* stream, int newer
 }
 
 /*
- * object.__dlpack__(): the capsule, a new reference. The memory stays the capsule's: it is borrowed, so the capsule keeps its name.
+ * object.__dlpack__(): the capsule, a new reference. The memory stays the capsule's: it is borrowed, so the capsule
+ * keeps its name.
  *
- * torch refuses what requires a gradient, which the table describes: both shall do the same, so such a tensor is detached. And it exports a
- * tensor of its current device only.
+ * torch refuses what requires a gradient, which the table describes: both shall do the same, so such a tensor is
+ * detached. And it exports a tensor of its current device only.
  */
 DLX_INLINE int dlx_call_dlpack(PyObject* object, DLDevice device, void* stream, PyObject** out) {
   PyObject *guard = NULL, *number = NULL, *method = NULL;

@@ -1,7 +1,8 @@
 /*
  * How the kit reports: a Python exception of one line that says which argument, and nothing that was pending is lost.
  *
- * Every function of the kit that can fail holds the GIL, and returns -1 (in C++: false) exactly when an exception is set.
+ * Every function of the kit that can fail holds the GIL, and returns -1 (in C++: false) exactly when an exception is
+ * set.
  */
 #ifndef DLX_CORE_ERRORS_H_
 #define DLX_CORE_ERRORS_H_
@@ -78,9 +79,9 @@ DLX_INLINE PyObject* dlx_first_line(PyObject* value) {
 }
 
 /*
- * Says where the exception that is set came from: "saxpy: argument 2 'x': " and the first line of its text. The exception itself becomes
- * the new one's __cause__. Its kind stays where it is a built-in one, else it is BufferError, as DLPack asks for, with the kind in the
- * text. KeyboardInterrupt and its like pass as they are.
+ * Says where the exception that is set came from: "saxpy: argument 2 'x': " and the first line of its text. The
+ * exception itself becomes the new one's __cause__. Its kind stays where it is a built-in one, else it is BufferError,
+ * as DLPack asks for, with the kind in the text. KeyboardInterrupt and its like pass as they are.
  */
 DLX_INLINE int dlx_error_at(PyObject* where) {
   dlx_pending cause = {NULL, NULL, NULL}, now = {NULL, NULL, NULL};

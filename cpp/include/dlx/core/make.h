@@ -1,5 +1,6 @@
 /*
- * New tensors of an argument's framework, and memory that outlives a call: with the table, and without one through Python.
+ * New tensors of an argument's framework, and memory that outlives a call: with the table, and without one through
+ * Python.
  */
 #ifndef DLX_CORE_MAKE_H_
 #define DLX_CORE_MAKE_H_
@@ -8,7 +9,9 @@
 
 #include "view.h"
 
-/* DLPack's SetError: makes it a Python exception. `kind` is the name of one. The caller of the allocator holds the GIL. */
+/*
+ * DLPack's SetError: makes it a Python exception. `kind` is the name of one. The caller of the allocator holds the GIL.
+ */
 DLX_INLINE void dlx_set_error(void* context, const char* kind, const char* message) {
   PyObject* kinds[] = {PyExc_MemoryError, PyExc_ValueError, PyExc_BufferError, PyExc_TypeError,
                        PyExc_NotImplementedError};
@@ -22,7 +25,10 @@ DLX_INLINE void dlx_set_error(void* context, const char* kind, const char* messa
   PyErr_SetString(type, message != NULL ? message : "no reason given");
 }
 
-/* A new tensor by the table, as a managed tensor that the caller owns. 0, or -1 with an exception. The caller holds the GIL. */
+/*
+ * A new tensor by the table, as a managed tensor that the caller owns. 0, or -1 with an exception. The caller holds the
+ * GIL.
+ */
 DLX_INLINE int dlx_allocate(const DLPackExchangeAPI* api, DLTensor* prototype, DLManagedTensorVersioned** out) {
   *out = NULL;
   if (api->managed_tensor_allocator(prototype, out, NULL, dlx_set_error) == 0 && *out != NULL) return 0;
@@ -30,8 +36,9 @@ DLX_INLINE int dlx_allocate(const DLPackExchangeAPI* api, DLTensor* prototype, D
 }
 
 /*
- * Hands a managed tensor to the framework, which makes its own Python object of it: a new reference, or NULL with an exception. The
- * managed tensor is gone in either case: dlpack.h says that it is stolen, and what failed is deleted here.
+ * Hands a managed tensor to the framework, which makes its own Python object of it: a new reference, or NULL with an
+ * exception. The managed tensor is gone in either case: dlpack.h says that it is stolen, and what failed is deleted
+ * here.
  */
 DLX_INLINE PyObject* dlx_to_object(const DLPackExchangeAPI* api, DLManagedTensorVersioned* managed) {
   void* object = NULL;
@@ -48,7 +55,10 @@ DLX_INLINE PyObject* dlx_to_object(const DLPackExchangeAPI* api, DLManagedTensor
   return NULL;
 }
 
-/* The module that makes tensors like this one: torch, object.__array_namespace__(), or the package of its type. A new reference. */
+/*
+ * The module that makes tensors like this one: torch, object.__array_namespace__(), or the package of its type. A new
+ * reference.
+ */
 DLX_INLINE PyObject* dlx_namespace_of(PyObject* object) {
   PyObject* found = dlx_torch_of(object);
   PyObject *method = NULL, *name = NULL, *parts = NULL;
@@ -102,8 +112,8 @@ DLX_INLINE PyObject* dlx_make_by_python(PyObject* like, DLDataType dtype, const 
 }
 
 /*
- * A new tensor of the framework of `like`, on its device, not initialised: a new reference, or NULL with an exception. The caller holds the
- * GIL.
+ * A new tensor of the framework of `like`, on its device, not initialised: a new reference, or NULL with an exception.
+ * The caller holds the GIL.
  */
 DLX_INLINE PyObject* dlx_empty(const dlx_view* like, DLDataType dtype, const int64_t* shape, int ndim) {
   DLTensor prototype = {NULL, like->tensor.device, ndim, dtype, (int64_t*)shape, NULL, 0};
@@ -114,9 +124,9 @@ DLX_INLINE PyObject* dlx_empty(const dlx_view* like, DLDataType dtype, const int
 }
 
 /*
- * Tells the framework that a tensor's memory is used on `stream`, which is not the one that it was made on, so that its allocator does not
- * give the memory away before that work is done: torch's Tensor.record_stream. Does nothing for host memory and where the framework has no
- * such function. 0, or -1 with an exception.
+ * Tells the framework that a tensor's memory is used on `stream`, which is not the one that it was made on, so that its
+ * allocator does not give the memory away before that work is done: torch's Tensor.record_stream. Does nothing for host
+ * memory and where the framework has no such function. 0, or -1 with an exception.
  */
 DLX_INLINE int dlx_record_stream(PyObject* object, DLDevice device, void* stream) {
   const char* handle = NULL;

@@ -1,5 +1,6 @@
 /*
- * What the rest stands on: CPython's headers and atomics, for C11 and for C++17, with Py_LIMITED_API (3.10 or newer) and without.
+ * What the rest stands on: CPython's headers and atomics, for C11 and for C++17, with Py_LIMITED_API (3.10 or newer)
+ * and without.
  */
 #ifndef DLX_CORE_PYTHON_H_
 #define DLX_CORE_PYTHON_H_
@@ -20,8 +21,8 @@
 #endif
 
 /*
- * Every extension has the kit for itself. Without "hidden" the dynamic linker would merge the variables of two extensions, which may have
- * been built with two versions of these headers.
+ * Every extension has the kit for itself. Without "hidden" the dynamic linker would merge the variables of two
+ * extensions, which may have been built with two versions of these headers.
  */
 #if defined(_WIN32)
 #define DLX_HIDDEN
@@ -57,7 +58,10 @@
 #define DLX_LOAD(place, name) atomic_load_explicit(&(place), DLX_ORDER(name))
 #define DLX_STORE(place, value, name) atomic_store_explicit(&(place), value, DLX_ORDER(name))
 
-/* A type's name for an error, as a new str; never NULL with an exception set. The limited API of 3.10 has no PyType_GetName. */
+/*
+ * A type's name for an error, as a new str; never NULL with an exception set. The limited API of 3.10 has no
+ * PyType_GetName.
+ */
 DLX_INLINE PyObject* dlx_type_name(PyTypeObject* type) {
   PyObject* name = PyObject_GetAttrString((PyObject*)type, "__name__");
   if (name != NULL && PyUnicode_Check(name)) return name;

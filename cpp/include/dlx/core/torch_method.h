@@ -1,6 +1,7 @@
 /*
- * What the standard's __dlpack__ does not say about torch, asked through Python where torch has no table: its current stream, and what its
- * __dlpack__ refuses although the table describes it. torch is only looked up in sys.modules, never imported.
+ * What the standard's __dlpack__ does not say about torch, asked through Python where torch has no table: its current
+ * stream, and what its __dlpack__ refuses although the table describes it. torch is only looked up in sys.modules,
+ * never imported.
  */
 #ifndef DLX_CORE_TORCH_METHOD_H_
 #define DLX_CORE_TORCH_METHOD_H_
@@ -20,7 +21,10 @@ DLX_INLINE PyObject* dlx_torch_of(PyObject* object) {
   return NULL;
 }
 
-/* torch.cuda and so on for a device type, with the attribute that has a stream's handle; NULL without an exception for others. */
+/*
+ * torch.cuda and so on for a device type, with the attribute that has a stream's handle; NULL without an exception for
+ * others.
+ */
 DLX_INLINE PyObject* dlx_torch_interface(PyObject* torch, DLDevice device, const char** handle) {
   switch ((int)device.device_type) {
     case kDLCUDA:
@@ -33,8 +37,9 @@ DLX_INLINE PyObject* dlx_torch_interface(PyObject* torch, DLDevice device, const
 }
 
 /*
- * The stream to work on for an object without a table: torch's current one on that device; for other frameworks the default stream (NULL),
- * with which the standard lets __dlpack__ put the object's work in order. 0, or -1 with an exception.
+ * The stream to work on for an object without a table: torch's current one on that device; for other frameworks the
+ * default stream (NULL), with which the standard lets __dlpack__ put the object's work in order. 0, or -1 with an
+ * exception.
  */
 DLX_INLINE int dlx_current_stream(PyObject* object, DLDevice device, void** out) {
   const char* handle = NULL;
@@ -65,7 +70,9 @@ DLX_INLINE PyObject* dlx_torch_detached(PyObject* object) {
   return object;
 }
 
-/* Makes the device torch's current one until dlx_torch_leave_device; does nothing for host memory and other frameworks. */
+/*
+ * Makes the device torch's current one until dlx_torch_leave_device; does nothing for host memory and other frameworks.
+ */
 DLX_INLINE int dlx_torch_enter_device(PyObject* object, DLDevice device, PyObject** guard) {
   const char* handle = NULL;
   PyObject* torch = dlx_torch_of(object);

@@ -8,9 +8,10 @@
 #include "table.h"
 
 /*
- * What an argument is borrowed as. `tensor` describes the object's memory for as long as the view is not released and the caller holds
- * the object: during a call from Python the caller of the function does. `shape` and `strides` are the object's own where it has a table:
- * if another thread may change its geometry meanwhile (the GIL is released), copy them first. `strides` may be NULL: contiguous.
+ * What an argument is borrowed as. `tensor` describes the object's memory for as long as the view is not released and
+ * the caller holds the object: during a call from Python the caller of the function does. `shape` and `strides` are the
+ * object's own where it has a table: if another thread may change its geometry meanwhile (the GIL is released), copy
+ * them first. `strides` may be NULL: contiguous.
  */
 typedef struct dlx_view {
   DLTensor tensor;
@@ -70,8 +71,8 @@ DLX_INLINE int dlx_view_by_table(PyObject* object, const DLPackExchangeAPI* api,
 DLX_INLINE int dlx_on_host(DLDeviceType type) { return type == kDLCPU || type == kDLCUDAHost || type == kDLROCMHost; }
 
 /*
- * Borrows through __dlpack__ an object on `device`, which is what __dlpack_device__ says. `stream`: the stream that the caller will work
- * on, or NULL for the framework's current one, which view->stream is then. 0, or -1 with an exception.
+ * Borrows through __dlpack__ an object on `device`, which is what __dlpack_device__ says. `stream`: the stream that the
+ * caller will work on, or NULL for the framework's current one, which view->stream is then. 0, or -1 with an exception.
  */
 DLX_INLINE DLX_COLD int dlx_view_by_method(PyObject* object, DLDevice device, void* const* stream, dlx_view* view) {
   const dlx_pending old = dlx_set_aside();
@@ -109,8 +110,8 @@ DLX_INLINE int dlx_table_stream(const DLPackExchangeAPI* api, DLDeviceType type,
 }
 
 /*
- * The stream that the object's framework works on, on the view's device, for this thread: launch there and nothing has to be waited for.
- * NULL for host memory, and for the default stream. 0, or -1 with an exception.
+ * The stream that the object's framework works on, on the view's device, for this thread: launch there and nothing has
+ * to be waited for. NULL for host memory, and for the default stream. 0, or -1 with an exception.
  */
 DLX_INLINE int dlx_stream(const dlx_view* view, void** out) {
   *out = view->stream;

@@ -11,6 +11,7 @@ import torch
 
 from tests.support.kit import kit
 
+pytestmark = pytest.mark.isolated
 VERSIONED = tuple(int(part) for part in np.__version__.split(".")[:2]) >= (2, 1)
 
 

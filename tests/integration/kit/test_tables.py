@@ -15,8 +15,9 @@ from dlx_torch_ext._capsule import make_capsule
 from tests.support.kit import kit
 from tests.support.kit_tables import HAS_TABLE, VIEW, address, copied_table, of_type, tensor_type
 from tests.support.left_out import left_out_if
+from tests.support.tensors import use_count
 
-pytestmark = left_out_if(not HAS_TABLE, "torch.Tensor has no table here")
+pytestmark = [pytest.mark.isolated, left_out_if(not HAS_TABLE, "torch.Tensor has no table here")]
 
 USES_UNTIL_IT_LOOKS_AGAIN = 251
 
@@ -149,9 +150,9 @@ def test_an_attribute_that_is_no_table_is_named(attribute: object) -> None:
 def test_without_a_borrowing_function_the_owning_one_is_used() -> None:
     kind = tensor_type(dltensor_from_py_object_no_sync=None)
     tensor = of_type(kind, 3)
-    references = sys.getrefcount(tensor)
+    references = (sys.getrefcount(tensor), use_count(tensor))
     assert kit().saxpy(1.0, torch.ones(3), tensor).tolist() == [2.0, 2.0, 2.0]
-    assert sys.getrefcount(tensor) == references
+    assert (sys.getrefcount(tensor), use_count(tensor)) == references
 
 
 def test_a_table_that_describes_nothing_is_none() -> None:

@@ -189,6 +189,10 @@ PyObject* forget_tables(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* is_remembered(PyObject*, PyObject* type) {
+  return PyBool_FromLong(dlx_remembered(reinterpret_cast<PyTypeObject*>(type)) != nullptr);
+}
+
 // The table of a type whose objects are all the same number, for interpreters that cannot import torch or ctypes.
 int64_t number = 42;
 int view_number(void*, DLTensor* out) {
@@ -223,6 +227,7 @@ PyMethodDef methods[] = {
     method("record_stream", record_stream, METH_FASTCALL),
     method("while_pending", while_pending, METH_FASTCALL),
     method("forget_tables", forget_tables, METH_NOARGS),
+    method("is_remembered", is_remembered, METH_O),
     method("constant_table", constant_table, METH_NOARGS),
     {nullptr, nullptr, 0, nullptr},
 };

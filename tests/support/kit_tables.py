@@ -8,7 +8,7 @@ from typing import Any, Callable
 import torch
 from dlx_torch_ext._capsule import make_capsule, table_address
 
-from tests.support.structs import DLPackExchangeAPI, DLTensor
+from tests.support.structs import ALLOCATOR, DELETER, DLManagedTensorVersioned, DLPackExchangeAPI, DLTensor
 
 HAS_TABLE = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 VIEW = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))
@@ -68,6 +68,25 @@ def on_device(device_type: int, index: int, stream: Callable[[int, int], int] | 
     return tensor_type(
         dltensor_from_py_object_no_sync=address(VIEW(moved)), current_work_stream=address(STREAM(current))
     )
+
+
+def counting_allocator(deleted: list[int]) -> int:
+    """The address of torch's allocator, whose tensors add to `deleted` when their deleter runs."""
+    allocate = ALLOCATOR(table_of(torch.Tensor).managed_tensor_allocator)
+
+    def counted(prototype: Any, out: Any, context: Any, set_error: Any) -> int:
+        result = int(allocate(prototype, out, context, set_error))
+        managed = DLManagedTensorVersioned.from_address(out[0])
+        delete = DELETER(managed.deleter)
+
+        def deleter(tensor: int) -> None:
+            deleted.append(1)
+            delete(tensor)
+
+        managed.deleter = address(DELETER(deleter))
+        return result
+
+    return address(ALLOCATOR(counted))
 
 
 def table_of(kind: Any) -> Any:

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from tests.support.kit import kit
-from tests.support.kit_tables import HAS_TABLE
+from tests.support.kit_tables import HAS_TABLE, counting_allocator, of_type, tensor_type
 from tests.support.left_out import left_out_if
 from tests.support.tensors import use_count
 
@@ -111,3 +111,19 @@ def test_the_geometry_is_copied_before_the_gil_is_released() -> None:
 def test_what_the_framework_makes_takes_the_output_over() -> None:
     made = kit().saxpy(1.0, torch.ones(3), torch.ones(3))
     assert use_count(made) == use_count(torch.ones(3))
+
+
+@left_out_if(not HAS_TABLE, "torch.Tensor has no table here")
+@pytest.mark.parametrize("lacks", ["", "managed_tensor_to_py_object_no_sync"])
+def test_an_output_that_is_not_handed_over_is_freed_once(lacks: str) -> None:
+    deleted: list[int] = []
+    kind = tensor_type(managed_tensor_allocator=counting_allocator(deleted), **({lacks: None} if lacks else {}))
+    tensor = of_type(kind, 3)
+    kit().make_and_drop(tensor)
+    assert deleted == [1]
+    if lacks:
+        with pytest.raises(SystemError, match=lacks):
+            kit().new(tensor, 1, 2)
+    else:
+        kit().new(tensor, 1, 2)
+    assert deleted == [1, 1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,9 @@ def use_each(damage: str, but: list[str]) -> dict[str, Any]:
 
 
 def use_without(folder: str) -> Any:
+    """`folder` may be installed a second time, in the environment of the tests: that one is not to be found either."""
     os.rename(_site() / folder, _site() / f"{folder}-gone")
+    sys.path[:] = [entry for entry in sys.path if not Path(entry, folder).exists()]
     return fork.run(lambda: json.dumps(_use())).value
 
 

@@ -162,21 +162,6 @@ def child_of_a_busy_parent() -> str:
     return provider
 
 
-def use_it_while_the_interpreter_ends() -> None:
-    """Threads that Python does not wait for call us while it ends."""
-    import dlx_torch_ext
-    import torch  # noqa: F401
-
-    for work in (dlx_torch_ext.attach, dlx_torch_ext.detach, dlx_torch_ext.status):
-
-        def repeat(call: Callable[[], object] = work) -> None:
-            while True:
-                call()
-
-        threading.Thread(target=repeat, daemon=True).start()
-    dlx_torch_ext.attach()
-
-
 def in_a_subinterpreter() -> str:
     """torch cannot be imported there: what our package says."""
     name = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"

@@ -85,3 +85,10 @@ def test_a_crash_of_an_isolated_test_fails_that_test_only() -> None:
     printed = spawn.python(*words).stdout
     assert "the process of this test died: SIGABRT" in printed
     assert "1 failed, 2 passed" in printed
+
+
+def test_an_isolated_test_at_the_end_of_a_folder_leaves_nothing_to_the_next_folder() -> None:
+    files = ("tests/snippets/below/isolated_last.py", "tests/snippets/isolated_tests.py")
+    done = spawn.python("-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "-k", "not crashes")
+    assert done.status == 0, done
+    assert "4 passed, 1 deselected" in done.stdout

@@ -30,13 +30,6 @@ def test_fork_storms(record_property: Record) -> None:
     report(record_property, "32 forks beside threads that attach and detach", "32 of 32 children attach")
 
 
-def test_threads_at_exit(record_property: Record) -> None:
-    for _ in range(3):
-        ended = spawn.run(faults.use_it_while_the_interpreter_ends)
-        assert ended.status == 0, ended
-    report(record_property, "daemon threads call us while the interpreter ends", "exit status 0")
-
-
 @left_out_if(sys.version_info < (3, 9), "there are no subinterpreters")
 def test_subinterpreters(record_property: Record) -> None:
     assert spawn.call(faults.in_a_subinterpreter) == "none"

@@ -63,10 +63,10 @@ def _choose(options: argparse.Namespace) -> list[Session]:
         return [session for torch in options.torch for session in plan.integration(torch, options.python)]
     integration = plan.STANDARD
     if options.all:
-        integration = [*plan.every_row(), *plan.MORE_NPU]
+        integration = [*plan.every_row(), *plan.MORE_NPU, *plan.PACKED]
     pairs = {(session.torch, session.python) for session in integration}
     pythons = [session for session in plan.PYTHONS if (session.torch, session.python) not in pairs]
-    return [*plan.UNIT, *plan.TOOLS, *integration, *plan.NPU, *plan.NEIGHBOURS, *plan.PACKED, *pythons]
+    return [*plan.UNIT, *plan.TOOLS, *integration, *plan.NPU, *plan.NEIGHBOURS, *pythons]
 
 
 def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Path:

@@ -21,15 +21,15 @@ def attach(prefer: str | None = None, strict: bool = False) -> Status:
     """Puts the best table that is available on torch.Tensor, and returns which one torch.Tensor has then.
 
     prefer: "upstream" keeps a table that torch or another package has put there; "dlx" replaces it if one of our
-    libraries fits, and `detach` puts it back. None means the value of
-    DLX_TORCH_PREFER, which is "upstream" by default, and keeps a table of ours that is attached already.
+    libraries fits, and `detach` puts it back. None means the value of DLX_TORCH_PREFER, which is "upstream" by default,
+    and keeps a table of ours that is attached already.
 
     Imports torch if it is installed. Asks no device, except where a CUDA or ROCm build of torch and torch_npu are both
     installed. May be called any number of times, from any thread.
 
     If no table can be attached, or the library that DLX_TORCH_LIBRARY names cannot be used, the Status says why; with
-    strict=True that raises AttachError. What worked before stays on torch.Tensor in either case. Any other value of
-    `prefer` raises ValueError. If tvm-ffi has seen a tensor already and will ignore the table, there is an
+    strict=True that raises AttachError. A table of ours that is there stays where no other can be had. Any other value
+    of `prefer` raises ValueError. If tvm-ffi has seen a tensor already and will ignore the table, there is an
     AttachWarning, once in a process.
     """
     if prefer is not None and prefer not in PREFERENCES:

@@ -120,7 +120,7 @@ def _first_that_passes(
         if not isinstance(library, Rejected):
             return candidate, library, Resolution(tuple(candidates), candidate.verdict.reason)
         candidates[index] = candidate.replace(verdict=library)
-        reason = f"{candidate.name}: {library.reason}"
+        reason = _resolve.why_not_used(candidates[index])
     return None, None, Resolution(tuple(candidates), reason)
 
 

@@ -8,12 +8,12 @@ of torch it is, and the state of the sources. So several environments can use on
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from . import _facts
 from ._variants import Variant, file_on, library_file
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def torch_build(facts: Facts, backend: str) -> str:
     that is built again, from other headers, may keep its version."""
     import hashlib  # imported here, as in revision()
 
-    called = (*_CALLED, *(_CALLED_BY[one] for one in (backend,) if one in _CALLED_BY))
+    called = filter(None, (*_CALLED, _CALLED_BY.get(backend)))
     ids = [_id_of(_package_folder(package), file_on(facts.system, name)) for package, name in called]
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
 
@@ -96,7 +96,7 @@ def _package_folder(package: str) -> str:
     """The folder of an imported package, or of one that could be imported; where there is none, one without files."""
     module = sys.modules.get(package)
     try:
-        found = module or importlib.util.find_spec(package)
+        found = module or _facts.find_spec(package)
     except (ImportError, ValueError):
         found = None
     file = getattr(found, "__file__", None) or getattr(found, "origin", None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_DAMAGED = "dlx-torch-ext is damaged"
+
 
 class Error(Exception):
     """Above every error of this package. The first line of its text says what is wrong and what to do."""
@@ -23,5 +25,7 @@ class AttachWarning(RuntimeWarning):
 
 def damaged(error: Exception) -> ImportError:
     """What is raised for an `error` that only a damaged installation causes: an ImportError, because the callers of an
-    optional package expect that."""
-    return ImportError(f"dlx-torch-ext is damaged ({type(error).__name__}: {error}): reinstall it", name=__package__)
+    optional package expect that. An error that this function has made stays as it is."""
+    if isinstance(error, ImportError) and str(error).startswith(_DAMAGED):
+        return error
+    return ImportError(f"{_DAMAGED} ({type(error).__name__}: {error}): reinstall it", name=__package__)

@@ -173,7 +173,7 @@ def _torch_npu_version() -> str | None:
     module = sys.modules.get("torch_npu")
     if module is None:
         try:
-            spec = _find_spec("torch_npu")
+            spec = find_spec("torch_npu")
         except (ImportError, ValueError):
             return None
         if spec is None or spec.origin is None:  # a folder of that name, but not a package
@@ -187,7 +187,7 @@ def _torch_npu_version() -> str | None:
     return str(version)
 
 
-def _find_spec(name: str) -> Any:
+def find_spec(name: str) -> Any:
     """Asks every finder as importlib.util.find_spec does, but without Python's import lock: in a child that C forked,
     a thread which does not exist there may hold it for ever."""
     for finder in sys.meta_path:

@@ -15,6 +15,7 @@ from ._record import Record
 # In the page a message is a heading, "### `the message` (DLX030)", or the first cell of a row of a table. "..." stands
 # for what differs.
 _ENTRY = re.compile(r"^(?:### |\| )`(?P<quote>[^`]+)` \((?P<id>DLX\d{3})\)(?: \| (?P<cell>.*) \|)?$", re.MULTILINE)
+_HAS_IDS = re.compile(r"\[DLX\d{3}(?:, DLX\d{3})*\]$")
 _NEXT = re.compile(r"^##", re.MULTILINE)
 
 
@@ -27,9 +28,10 @@ class Entry(Record):
 
 
 def with_ids(message: str) -> str:
-    """`message` with the ids of what it says at the end of its first line: "... [DLX030]"."""
+    """`message` with the ids of what it says at the end of its first line: "... [DLX030]". One that has its ids stays
+    as it is."""
     first, newline, rest = message.partition("\n")
-    ids = [entry.id for entry in find(first)]
+    ids = [] if _HAS_IDS.search(first) else [entry.id for entry in find(first)]
     return f"{first} [{', '.join(ids)}]{newline}{rest}" if ids else message
 
 

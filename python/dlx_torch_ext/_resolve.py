@@ -48,6 +48,12 @@ class Candidate(Record):
         return f"<{type(self).__name__} {self.name}, {type(self.verdict).__name__.lower()}: {self.verdict.reason}>"
 
 
+def why_not_used(candidate: Candidate) -> str:
+    """Why a candidate that was chosen is not used after all, in one line."""
+    said = " is not followed" if candidate.name == LIBRARY_VARIABLE else ""
+    return f"{candidate.name}{said}: {candidate.verdict.reason}"
+
+
 class Resolution(Record):
     """`candidates`, the best one first: the first accepted one is the decision. `reason`: why that one, or why none."""
 

@@ -10,7 +10,7 @@ from ._ids import with_ids
 from ._installed import Installed
 from ._locate import locate
 from ._record import Record
-from ._resolve import LIBRARY_VARIABLE, PREFER_DLX, Accepted, Candidate, Rejected, Resolution
+from ._resolve import LIBRARY_VARIABLE, PREFER_DLX, Accepted, Candidate, Rejected, Resolution, why_not_used
 
 
 class Status(Record):
@@ -48,7 +48,7 @@ def describe(facts: Facts, ours: Installed | None, resolution: Resolution, not_t
     if ours is None or not ours.is_current():
         table = facts.table or Table("none", 0)
         reason = _with_ignored(_reason_without_ours(facts.table, ours, resolution, not_tried), candidates)
-        if table.provider == "none" or reason.startswith(FOREIGN_IS_THERE):
+        if table.provider in ("none", "foreign"):
             reason = with_ids(reason)
         return Status(table.provider, None, table.library, None, reason, candidates)
     it = ours.candidate
@@ -61,14 +61,14 @@ def describe(facts: Facts, ours: Installed | None, resolution: Resolution, not_t
 def _with_ignored(reason: str, candidates: Iterable[Candidate]) -> str:
     """`reason`, after what is wrong with the library that the user has named."""
     ignored = named_library_problem(candidates)
-    return f"{with_ids(ignored)}; {reason}" if ignored and ignored not in reason else reason
+    return with_ids(f"{ignored}; {reason}" if ignored not in reason else reason) if ignored else reason
 
 
 def named_library_problem(candidates: Iterable[Candidate]) -> str:
     """Why the library that DLX_TORCH_LIBRARY names is not used, or ""."""
     for candidate in candidates:
         if candidate.name == LIBRARY_VARIABLE and isinstance(candidate.verdict, Rejected):
-            return f"{LIBRARY_VARIABLE} is not followed: {candidate.verdict.reason}"
+            return why_not_used(candidate)
     return ""
 
 

@@ -9,10 +9,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Callable
 
 import dlx_torch_ext as dlx
 import pytest
+from dlx_torch_ext import _attach, _cache
 
 from tests.support.fake_torch import table_attributes
 from tests.support.left_out import left_out_if
@@ -79,6 +81,20 @@ def test_a_grandchild_and_threads_of_a_child_do_as_well(how: Callable[[], int], 
 
     with another_thread_inside(dlx.status, torch):
         assert fork.run(in_the_child, fork=how).value == ["dlx"] * 5
+
+
+@pytest.mark.parametrize("call", ["attach", "status", "resolve", "detach"])
+def test_no_call_takes_pythons_import_lock(
+    call: str, torch: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In a child that C forked, a thread which does not exist there may hold it. Built libraries are looked for too."""
+    monkeypatch.setenv("DLX_TORCH_CACHE_DIR", str(tmp_path))
+    facts = _attach.facts_without_ours(torch, "")
+    for backend in _cache.BACKENDS:
+        (tmp_path / _cache.file_name(facts, backend)).touch()
+    getattr(dlx, call)()  # imports what it needs
+    monkeypatch.setattr("importlib._bootstrap._ImportLockContext", lambda: pytest.fail("the import lock is taken"))
+    getattr(dlx, call)()
 
 
 def test_a_child_that_was_forked_between_two_attributes_can_attach_and_detach(torch: Any) -> None:

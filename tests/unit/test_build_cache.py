@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import os
 import re
@@ -207,11 +206,13 @@ class TestTorchBuild:
     def test_without_torch_npu(self, spec: Any, torch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, "torch_npu")
 
-        def find_spec(_: str) -> None:
-            if spec is not None:
-                raise spec
+        class Finder:
+            @staticmethod
+            def find_spec(*_: object) -> None:
+                if spec is not None:
+                    raise spec
 
-        monkeypatch.setattr(importlib.util, "find_spec", find_spec)
+        monkeypatch.setattr(sys, "meta_path", [Finder])
         assert len(_cache.torch_build(facts(), "torch_npu")) == 12
 
     def test_torch_npu_that_is_not_imported(self, torch: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,9 +51,16 @@ def test_import_torch_does_not_fail_where_only_the_entry_point_is_left(site: Sit
     assert warning.endswith("reinstall or uninstall it")
 
 
-def test_the_command_says_so_too(site: Site) -> None:
-    (site.package / "_cli" / "report.py").write_bytes(b"")
+@pytest.mark.parametrize(
+    ("module", "problem"),
+    [
+        ("_cli/report.py", "ImportError: cannot import name 'collect'"),
+        ("_cache.py", "AttributeError: module 'dlx_torch_ext._cache' has no attribute 'built_for'"),
+    ],
+)
+def test_the_command_says_so_too(module: str, problem: str, site: Site) -> None:
+    (site.package / module).write_bytes(b"")
     done = site.cli("doctor")
     assert done.status == 1
-    assert done.stderr.startswith("dlx-torch: dlx-torch-ext is damaged (ImportError: cannot import name 'collect'")
-    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"dlx-torch: dlx-torch-ext is damaged ({problem}")
+    assert done.stderr.count("is damaged") == done.stderr.count("\n") == 1

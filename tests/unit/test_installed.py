@@ -13,9 +13,12 @@ from typing import Any, Callable
 import dlx_torch_ext as dlx
 import pytest
 from dlx_torch_ext import _attach, _autoload, _capsule, _dlpack, _installed
+from dlx_torch_ext._cli.findings import findings
+from dlx_torch_ext._ids import with_ids
 
 from tests.support import stub
 from tests.support.fake_torch import empty_table, table_attributes
+from tests.support.installation import entry
 
 NEW = "__dlpack_c_exchange_api__"
 
@@ -105,6 +108,9 @@ class TestATableOverOurs:
         assert f"its current_work_stream from {stub.compiled('MINOR=8')}" in status.reason
         assert f"the other functions from dlx-torch-ext ({ours.library})" in status.reason
         assert 'attach(prefer="dlx")' in status.reason
+        (finding,) = findings(status, _attach.facts_without_ours(torch, ""))
+        assert with_ids(finding) == finding == status.reason
+        assert status.reason.endswith(" [DLX076]")
         del kept
 
     def test_a_function_of_no_library(self, torch: Any) -> None:
@@ -176,7 +182,7 @@ class TestANamedLibrary:
         status = dlx.attach()
         assert status.provider == "dlx"
         assert status.reason.startswith(f"DLX_TORCH_LIBRARY is not followed: {path} ")
-        assert status.reason.endswith("; torch2.9-cxx11-cpu fits torch 2.9.1+cpu")
+        assert "; torch2.9-cxx11-cpu fits torch 2.9.1+cpu [DLX074, " in status.reason
         with pytest.raises(dlx.AttachError, match=r"^DLX_TORCH_LIBRARY is not followed: .*\.so "):
             dlx.attach(strict=True)
         assert dlx.status() == status
@@ -188,13 +194,18 @@ class TestANamedLibrary:
         with pytest.raises(dlx.AttachError, match="/nope"):
             dlx.attach(strict=True)
 
-    def test_without_any_table_it_is_said_once(self, torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("DLX_TORCH_LIBRARY", "/nope.so")
+    @pytest.mark.parametrize("rows", [[entry("2.9", True, "cpu")], [entry("2.8", True, "cpu")], []])
+    def test_without_any_table_it_is_said_once(
+        self, rows: list[Any], torch: Any, install_variants: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Whether a library of the installation fails after it, or none is left to be tried."""
+        install_variants(rows, libraries=False)
         torch.fake_export = lambda tensor, out: 0
+        monkeypatch.setenv("DLX_TORCH_LIBRARY", "/nope.so")
         status = dlx.attach()
         assert status.provider == "none"
         assert status.reason.startswith("DLX_TORCH_LIBRARY is not followed: /nope.so does not exist")
-        assert status.reason.count("/nope.so") == 1
+        assert status.reason.count("/nope.so") == status.reason.count("[DLX") == 1
 
     def test_one_that_is_used_is_no_error(self, torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DLX_TORCH_LIBRARY", str(stub.compiled()))

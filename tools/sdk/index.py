@@ -67,7 +67,7 @@ def find(requirement: str, *, python: str = "3.11", platform: str = "x86_64-many
             return Wheel(packages[0]["name"], url, wheel["hashes"]["sha256"])
     raise ToolError(
         f"no wheel of {requirement} for Python {python} on {platform} in the package index: choose another release, or "
-        "an index that has it (pip's configuration: index-url, find-links)"
+        "an index that has it, in pip's configuration"
     )
 
 

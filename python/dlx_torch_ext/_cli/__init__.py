@@ -22,7 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_stdout()
     except (ImportError, SyntaxError) as error:  # of our own modules, since the commands catch those of torch
-        print(f"dlx-torch: dlx-torch-ext is damaged ({type(error).__name__}: {error}): reinstall it", file=sys.stderr)
+        from .._errors import damaged
+
+        print(f"dlx-torch: {damaged(error)}", file=sys.stderr)
         code = 1
     except OSError as error:
         if error.filename is not None:

@@ -13,10 +13,11 @@ from typing import Callable
 
 _POLL_INTERVAL_S = 0.2
 _MAX_DIGITS = 20
+_HELD_ERRNOS = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
+
 # Descriptors of the locks that this process holds. A forked child inherits them, and with them the locks, which would
 # then be held until it ends: it closes them.
 _held: set[int] = set()
-_HELD_ERRNOS = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
 
 
 class LockHeld(Exception):

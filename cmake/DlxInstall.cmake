@@ -1,7 +1,7 @@
 # dlx_install_headers_and_manifest(<dlpack include directory>)
 #
-# What is installed beside the libraries: our headers, dlpack.h with its licence, what finds them, and the manifest. The manifest is
-# written last, from the libraries that were installed.
+# What is installed beside the libraries: our headers, dlpack.h with its licence, what finds them, and the manifest.
+# The manifest is written last, from the libraries that were installed.
 function(dlx_install_headers_and_manifest dlpack_include)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/cpp/include/" DESTINATION dlx_torch_ext/include)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/cpp/share/" DESTINATION dlx_torch_ext/share)

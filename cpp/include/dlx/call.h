@@ -78,7 +78,8 @@ class Call {
   PyObject* where(int position, int item) const;
   PyObject* where_in_call(int position, int item) const;  // the same without the function
   bool fail_at(int position, PyObject* kind, const char* format, ...) const;
-  bool blame(int position) const;  // the exception that is set is about this argument
+  void set_error(int position, int item, PyObject* kind, const char* format, va_list values) const;
+  bool blame(int position, int item = -1) const;  // the exception that is set is about this argument, or an item of it
   bool missing(int position) const;
 
   bool arrange(int slots);

@@ -107,24 +107,28 @@ DLX_COLD inline PyObject* Call::where(int position, int item) const {
   return whole;
 }
 
-inline bool Call::blame(int position) const {
-  PyObject* its_place = where(position, -1);
+DLX_COLD inline bool Call::blame(int position, int item) const {
+  PyObject* its_place = where(position, item);
   dlx_error_at(its_place);
   Py_XDECREF(its_place);
   return false;
 }
 
-DLX_COLD inline bool Call::fail_at(int position, PyObject* kind, const char* format, ...) const {
+DLX_COLD inline void Call::set_error(int position, int item, PyObject* kind, const char* format, va_list values) const {
   const dlx_pending old = dlx_set_aside();
-  PyObject* its_place = where(position, -1);
-  va_list values;
-  va_start(values, format);
+  PyObject* its_place = where(position, item);
   PyObject* text = its_place != nullptr ? PyUnicode_FromFormatV(format, values) : nullptr;
-  va_end(values);
   if (text != nullptr) PyErr_Format(kind, "%U: %U", its_place, text);
   Py_XDECREF(text);
   Py_XDECREF(its_place);
   dlx_put_back(old);
+}
+
+DLX_COLD inline bool Call::fail_at(int position, PyObject* kind, const char* format, ...) const {
+  va_list values;
+  va_start(values, format);
+  set_error(position, -1, kind, format, values);
+  va_end(values);
   return false;
 }
 

@@ -130,24 +130,13 @@ DLX_COLD inline void Tensor::drop() {
   more_ = nullptr;
 }
 
-DLX_COLD inline bool Tensor::blame() const {
-  PyObject* where = call_->where(position_, item_);
-  dlx_error_at(where);
-  Py_XDECREF(where);
-  return false;
-}
+DLX_COLD inline bool Tensor::blame() const { return call_->blame(position_, item_); }
 
 DLX_COLD inline bool Tensor::fail(PyObject* kind, const char* format, ...) const {
-  const dlx_pending old = dlx_set_aside();
-  PyObject* where = call_->where(position_, item_);
   va_list values;
   va_start(values, format);
-  PyObject* text = where != nullptr ? PyUnicode_FromFormatV(format, values) : nullptr;
+  call_->set_error(position_, item_, kind, format, values);
   va_end(values);
-  if (text != nullptr) PyErr_Format(kind, "%U: %U", where, text);
-  Py_XDECREF(text);
-  Py_XDECREF(where);
-  dlx_put_back(old);
   return false;
 }
 

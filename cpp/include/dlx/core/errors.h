@@ -22,24 +22,34 @@ DLX_INLINE dlx_pending dlx_set_aside(void) {
   return old;
 }
 
+/* The exception that is set, as an object of its type. */
+DLX_INLINE dlx_pending dlx_take_exception(void) {
+  dlx_pending set = dlx_set_aside();
+  PyErr_NormalizeException(&set.type, &set.value, &set.trace);
+  return set;
+}
+
+DLX_INLINE void dlx_drop(dlx_pending exception) {
+  Py_XDECREF(exception.type);
+  Py_XDECREF(exception.value);
+  Py_XDECREF(exception.trace);
+}
+
 /* Puts it back; if there is a new exception, the old one becomes its __context__, as Python itself does it. */
 DLX_INLINE void dlx_put_back(dlx_pending old) {
-  dlx_pending now = {NULL, NULL, NULL};
+  dlx_pending now;
   if (old.type == NULL) return;
   if (!PyErr_Occurred()) {
     PyErr_Restore(old.type, old.value, old.trace);
     return;
   }
-  PyErr_Fetch(&now.type, &now.value, &now.trace);
+  now = dlx_take_exception();
   PyErr_NormalizeException(&old.type, &old.value, &old.trace);
-  PyErr_NormalizeException(&now.type, &now.value, &now.trace);
   if (now.value != NULL && old.value != NULL && now.value != old.value) {
     PyException_SetContext(now.value, old.value); /* takes the reference over */
     old.value = NULL;
   }
-  Py_XDECREF(old.type);
-  Py_XDECREF(old.value);
-  Py_XDECREF(old.trace);
+  dlx_drop(old);
   PyErr_Restore(now.type, now.value, now.trace);
 }
 
@@ -84,11 +94,10 @@ DLX_INLINE PyObject* dlx_first_line(PyObject* value) {
  * as DLPack asks for, with the kind in the text. KeyboardInterrupt and its like pass as they are.
  */
 DLX_INLINE int dlx_error_at(PyObject* where) {
-  dlx_pending cause = {NULL, NULL, NULL}, now = {NULL, NULL, NULL};
+  dlx_pending cause, now;
   PyObject *kind, *line, *name;
   if (where == NULL || !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
-  PyErr_Fetch(&cause.type, &cause.value, &cause.trace);
-  PyErr_NormalizeException(&cause.type, &cause.value, &cause.trace);
+  cause = dlx_take_exception();
   kind = dlx_kind_of(cause.type);
   line = dlx_first_line(cause.value);
   if (kind != NULL) {
@@ -99,16 +108,13 @@ DLX_INLINE int dlx_error_at(PyObject* where) {
     Py_XDECREF(name);
   }
   Py_XDECREF(line);
-  PyErr_Fetch(&now.type, &now.value, &now.trace);
-  PyErr_NormalizeException(&now.type, &now.value, &now.trace);
+  now = dlx_take_exception();
   if (now.value != NULL && cause.value != NULL) {
     if (cause.trace != NULL) PyException_SetTraceback(cause.value, cause.trace);
     PyException_SetCause(now.value, cause.value); /* takes the reference over */
     cause.value = NULL;
   }
-  Py_XDECREF(cause.type);
-  Py_XDECREF(cause.value);
-  Py_XDECREF(cause.trace);
+  dlx_drop(cause);
   PyErr_Restore(now.type, now.value, now.trace);
   return -1;
 }

@@ -1,4 +1,5 @@
-# find_package(dlx_torch_ext): the target dlx::consumer, the headers for authors of kernels. `dlx-torch --cmakedir` prints this folder.
+# find_package(dlx_torch_ext): the target dlx::consumer, the headers for authors of kernels. `dlx-torch --cmakedir`
+# prints this folder.
 if(NOT TARGET dlx::consumer)
   get_filename_component(dlx_torch_ext_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/../../../include" ABSOLUTE)
   add_library(dlx::consumer INTERFACE IMPORTED)

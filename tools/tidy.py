@@ -57,6 +57,7 @@ def _configure() -> Path:
     folder = build_dir("tidy", machine())
     definitions = {
         "CMAKE_MAKE_PROGRAM": tool("ninja"),
+        "CMAKE_UNITY_BUILD": "OFF",
         "DLX_TORCH_ROWS": _ROW,
         "DLX_TORCH_SDK_DIR": str(fetch.sdk_dir(machine())),
         "Python3_EXECUTABLE": sys.executable,

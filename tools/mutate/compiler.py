@@ -95,6 +95,7 @@ class Compiler:
             "DLX_TORCH_BACKENDS": "cuda;torch_npu",  # the overlay is made for torch_npu
             "DLX_TORCH_SDK_DIR": str(fetch.sdk_dir(machine())),
             "CMAKE_MAKE_PROGRAM": tool("ninja"),
+            "CMAKE_UNITY_BUILD": "OFF",
             "Python3_EXECUTABLE": sys.executable,  # it has dlpack.h
         }
         words = [f"-D{name}={value}" for name, value in defines.items()]

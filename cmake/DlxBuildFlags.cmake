@@ -34,9 +34,13 @@ function(dlx_define_build_flags dlpack_include)
   if(DLX_TORCH_SANITIZE)
     target_compile_options(
       dlx_build_flags
-      INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer -g
+      INTERFACE "-fsanitize=${DLX_TORCH_SANITIZE}" -fno-sanitize=vptr -fno-omit-frame-pointer -g
     )
-    target_link_options(dlx_build_flags INTERFACE -fsanitize=address,undefined)
+    # The runtimes are libraries of their own: the test session loads them before everything else.
+    target_link_options(
+      dlx_build_flags
+      INTERFACE "-fsanitize=${DLX_TORCH_SANITIZE}" $<$<CXX_COMPILER_ID:Clang>:-shared-libsan>
+    )
   endif()
 endfunction()
 

@@ -13,12 +13,10 @@ import re
 import sys
 from pathlib import Path
 
-from tools import matrix
+from tools.build import one_row
 from tools.build.wheel import build_dir
-from tools.sdk import every_row, fetch
-from tools.settings import ROOT, locked, machine, run, tool
+from tools.settings import ROOT, machine, tool
 
-_ROW = "torch2_9_cxx11"
 # What the verdict depends on: the sources, how they are compiled, the checks, and the program's version.
 _INPUTS = ("CMakeLists.txt", "cmake", "cpp", "variants.toml", ".clang-tidy", "pyproject.toml")
 
@@ -27,7 +25,7 @@ def commands() -> list[list[str]]:
     """One command for each file, so that they can run side by side; none where the same sources have passed before."""
     if _stamp().is_file() and _stamp().read_text(encoding="utf-8") == _digest():
         return []
-    folder = _configure()
+    folder = one_row.configure("tidy")
     database = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
     files = dict.fromkeys(it["file"] for it in database if Path(it["file"]).is_relative_to(ROOT / "cpp"))
     return [[tool("clang-tidy"), "--quiet", "-p", str(folder), file] for file in files]
@@ -49,24 +47,6 @@ def findings(output: str) -> str:
         if not re.match(r"\[\d+/\d+\]", line):
             blocks[-1].append(line.replace(f"{ROOT}{os.sep}", ""))
     return "\n".join(dict.fromkeys("\n".join(block) for block in blocks if block))
-
-
-def _configure() -> Path:
-    release = matrix.read().rows[_ROW].sdk
-    every_row.fetch_with_rocm(release, machine(), require_rocm=False)
-    folder = build_dir("tidy", machine())
-    definitions = {
-        "CMAKE_MAKE_PROGRAM": tool("ninja"),
-        "CMAKE_UNITY_BUILD": "OFF",
-        "DLX_TORCH_ROWS": _ROW,
-        "DLX_TORCH_SDK_DIR": str(fetch.sdk_dir(machine())),
-        "Python3_EXECUTABLE": sys.executable,
-    }
-    command = [tool("cmake"), "-G", "Ninja", "-S", str(ROOT), "-B", str(folder)]
-    command += [f"-D{name}={value}" for name, value in definitions.items()]
-    with locked(folder.with_suffix(".lock")):
-        run(command, what="configuring for clang-tidy")
-    return folder
 
 
 def _digest() -> str:

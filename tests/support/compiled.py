@@ -23,17 +23,19 @@ def scratch() -> Path:
     return folder
 
 
-def library(source: Path, *flags: str, compiler: Sequence[str] = ()) -> Path:
-    """The path of the shared library. Without `compiler`, $CC or $CXX names it."""
+def library(source: Path, *flags: str, compiler: Sequence[str] = (), beside: Sequence[Path] = ()) -> Path:
+    """The path of the shared library. Without `compiler`, $CC or $CXX names it. `beside`: more files of it."""
     default = os.environ.get("CC", "cc") if source.suffix == ".c" else os.environ.get("CXX", "c++")
     command = [*(compiler or shlex.split(default)), "-shared", "-fPIC", "-O1"]
     if sys.platform == "darwin" and not compiler:
         command += ["-undefined", "dynamic_lookup"]
-    key = hashlib.sha256("\n".join([*command, *flags]).encode() + source.read_bytes()).hexdigest()[:16]
+    contents = b"".join(file.read_bytes() for file in (source, *beside))
+    key = hashlib.sha256("\n".join([*command, *flags]).encode() + contents).hexdigest()[:16]
     made = scratch() / f"{source.stem}-{key}.so"
     if not made.exists():
         with tempfile.TemporaryDirectory(dir=scratch()) as folder:
             new = Path(folder) / made.name
-            subprocess.run([*command, str(source), *flags, "-o", str(new)], check=True)
+            sources = [str(file) for file in (source, *beside) if file.suffix != ".h"]
+            subprocess.run([*command, *sources, *flags, "-o", str(new)], check=True)
             new.replace(made)
     return made

@@ -21,9 +21,9 @@ from tools.settings import ROOT, ToolError, dev_dir, locked, machine, run, tool,
 _EPOCH = "315532800"  # 1980-01-01: the earliest date that a zip file can hold, and that scikit-build-core accepts
 
 
-def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: bool = False) -> Path:
+def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: str = "") -> Path:
     """Build a wheel with these rows, for a processor, into `out` and return its path. Object files of earlier builds
-    are reused.
+    are reused. `sanitize`: sanitizers, as -fsanitize names them.
 
     ToolError names an unknown row or a missing cross compiler, or ends with the last lines that the build printed.
     """
@@ -33,7 +33,7 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
     cross_settings = cross.settings(arch)
     for release in dict.fromkeys(known[name].sdk for name in names):
         every_row.fetch_with_rocm(release, arch, require_rocm=False)
-    folder = build_dir("sanitize" if sanitize else "release", arch)
+    folder = build_dir(f"sanitize-{sanitize.replace(',', '-')}" if sanitize else "release", arch)
     scratch_dir = dev_dir() / "wheels" / f"{folder.name}-{os.getpid()}"  # so that *.whl finds only this wheel
     shutil.rmtree(scratch_dir, ignore_errors=True)
     command = [tool("uv"), "build", "--wheel", str(ROOT), "--out-dir", str(scratch_dir), "--python", sys.executable]
@@ -41,7 +41,7 @@ def build(names: list[str], out: Path, *, arch: str | None = None, sanitize: boo
     # In CI a new warning is an error, because CI's compiler is known. Elsewhere it is not: another compiler may have
     # warnings that CI's does not have, and ./dev must work there too.
     strict = "ON" if os.environ.get("CI") == "true" else "OFF"
-    defines = {**cross_settings.defines, "DLX_TORCH_WERROR": strict, "DLX_TORCH_SANITIZE": "ON" if sanitize else "OFF"}
+    defines = {**cross_settings.defines, "DLX_TORCH_WERROR": strict, "DLX_TORCH_SANITIZE": sanitize}
     command += [word for name, value in defines.items() for word in ("-C", f"cmake.define.{name}={value}")]
     environment = uv_environment(
         **_build_environment(),

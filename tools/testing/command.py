@@ -56,14 +56,14 @@ def _choose(options: argparse.Namespace) -> list[Session]:
     if options.tvm_ffi or options.tvm_ffi_source:
         return [tvm_ffi.session(options.tvm_ffi_source)]
     if options.sanitize:
-        return [plan.SANITIZED]
+        return [plan.SANITIZED[options.sanitize]]
     if options.arch not in (None, machine()):
         return plan.emulated(options.arch)
     if options.torch:
         return [session for torch in options.torch for session in plan.integration(torch, options.python)]
     integration = plan.STANDARD
     if options.all:
-        integration = [*plan.every_row(), *plan.MORE_NPU, *plan.PACKED]
+        integration = [*plan.every_row(), *plan.MORE_NPU, *plan.PACKED, plan.FREE_THREADED]
     pairs = {(session.torch, session.python) for session in integration}
     pythons = [session for session in plan.PYTHONS if (session.torch, session.python) not in pairs]
     return [*plan.UNIT, *plan.TOOLS, *integration, *plan.NPU, *plan.NEIGHBOURS, *pythons]

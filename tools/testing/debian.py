@@ -40,6 +40,19 @@ def python(version: str, arch: str | None = None) -> Path | None:
     return binary
 
 
+def sources(version: str, root: Path) -> Path | None:
+    """CPython's own sources, unpacked below `root`, as the Debian release has them that has this version. None where
+    they cannot be had."""
+    suite, mirror = _SUITES.get(version), _mirror()
+    if suite is None or mirror is None or not shutil.which("apt-get"):
+        return None
+    try:
+        line = f"deb-src [{mirror[1]}] {mirror[0]} {suite} main"
+        return apt.unpack_source(f"python{version}", root, _settings(line, machine(), root))
+    except (subprocess.CalledProcessError, OSError, StopIteration):
+        return None
+
+
 def _mirror() -> tuple[str, str] | None:
     """The URI and the options ("signed-by=...") of this machine's Debian mirror, read from apt's files of either
     format; None where there is none."""
@@ -59,11 +72,16 @@ def _mirror() -> tuple[str, str] | None:
 def _unpack(version: str, arch: str, source: str, root: Path) -> None:
     """Unpack the interpreter, the C library and everything else that it depends on. apt gets an empty list of installed
     packages, so that it downloads those that this machine has, too."""
+    apt.unpack([f"python{version}", "libstdc++6"], root, dependencies=True, settings=_settings(source, arch, root))
+
+
+def _settings(source: str, arch: str, root: Path) -> dict[str, object]:
+    """apt's settings for that line of a sources.list and nothing else. Two files of them lie in `root`."""
     root.mkdir(parents=True)
     sources, status = root / "sources.list", root / "status"
     sources.write_text(source.replace(" []", "") + "\n", encoding="utf-8")
     status.touch()
-    settings = {
+    return {
         "Dir::Etc::sourcelist": sources,
         "Dir::Etc::sourceparts": "/dev/null",
         "Dir::Etc::preferencesparts": "/dev/null",
@@ -75,9 +93,6 @@ def _unpack(version: str, arch: str, source: str, root: Path) -> None:
         "APT::Install-Recommends": "false",
         "Acquire::Languages": "none",
     }
-    apt.unpack([f"python{version}", "libstdc++6"], root, dependencies=True, settings=settings)
-    sources.unlink()
-    status.unlink()
 
 
 def _use_own_loader(binary: Path, root: Path, arch: str) -> None:

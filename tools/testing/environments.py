@@ -25,7 +25,7 @@ from tools.testing import interpreters
 # Requirements of torch's wheels that are not needed on a CPU or on the simulated CUDA.
 _NOT_NEEDED = re.compile(r"(nvidia|cuda|triton|pytorch-triton)\b", re.IGNORECASE)
 # pyelftools: for the simulated CUDA. setuptools: torch.compile and torch.utils.cpp_extension import it.
-_COMMON = ("numpy", "pytest>=8.3", "pyelftools", "setuptools")
+_COMMON = ("hypothesis>=6", "numpy", "pytest>=8.3", "pyelftools", "setuptools")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Find CPython X.Y on this machine, or download it: a build of uv's, or else Debian's packages, unpacked."""
+"""Find CPython X.Y on this machine, or download it: a build of uv's, Debian's packages or its sources."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from pathlib import Path
 
 from tools.screen import busy
 from tools.settings import ToolError, dev_dir, machine, tool, uv_environment
-from tools.testing import debian, emulation
+from tools.testing import debian, emulation, free_threaded
 
-_PRINT_VERSION = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2], sys.executable)"
+# With a "t" at its end, the version is that of a free-threaded one.
+_PRINT_VERSION = """
+import sys, sysconfig
+print(sys.implementation.name, "%d.%d" % sys.version_info[:2] + "t" * bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
+"""
 
 
 @functools.cache
 def find(version: str, arch: str | None = None) -> Path | None:
-    """The path of a CPython of that version ("3.12") that runs here, or None where there is none and none can be
-    downloaded. ToolError where `arch` is another processor and qemu is missing."""
+    """The path of a CPython of that version ("3.12", "3.13t") that runs here, or None where there is none and none can
+    be downloaded. ToolError where `arch` is another processor and qemu is missing."""
     if arch not in (None, machine()):
         emulated = emulation.python(version, arch)
         return emulated if emulated and runs(emulated, version) else None
@@ -28,7 +32,7 @@ def find(version: str, arch: str | None = None) -> Path | None:
         if runs(candidate, version):
             return candidate
     with busy(f"Looking for CPython {version}"):
-        for fetch in (_from_uv, debian.python):
+        for fetch in (_from_uv, debian.python, free_threaded.python):
             downloaded = fetch(version)
             if downloaded is not None and runs(downloaded, version):
                 return downloaded

@@ -7,6 +7,7 @@ from dataclasses import replace
 from tools import matrix
 from tools.build import zig
 from tools.testing.run import THIS_PYTHON, Session
+from tools.testing.sanitizers import ADDRESS, THREAD
 
 TVM_FFI = "apache-tvm-ffi>=0.1.15"
 OLDEST_TVM_FFI = (
@@ -75,7 +76,15 @@ FAULTS = [
 # What packs apps, and what that requires.
 PACKERS = ("pyinstaller>=6.11", "pyinstaller-hooks-contrib", "altgraph", "packaging", "pex>=2.60")
 PACKED = [Session("torch 2.9.1, packed apps", ("tests/integration/test_packed.py",), "2.9.1", extras=PACKERS)]
-SANITIZED = Session("torch 2.9.1, ASan and UBSan", (CONTRACT,), "2.9.1", extras=(TVM_FFI,), sanitize=True)
+# ThreadSanitizer does not survive a fork, so its tests run in one process.
+THREADED = tuple(f"{CONTRACT}/test_{name}.py" for name in ("threads", "deleter_threads", "cuda_first_allocation"))
+FREE_THREADED = Session("free-threaded CPython 3.13", (CONTRACT, "tests/integration/test_loaded.py"), "2.9.1", "3.13t")
+SANITIZED = {
+    ADDRESS: Session("torch 2.9.1, ASan and UBSan", (CONTRACT,), "2.9.1", extras=(TVM_FFI,), sanitize=ADDRESS),
+    THREAD: Session(
+        "torch 2.9.1, TSan", THREADED, "2.9.1", extras=(TVM_FFI,), sanitize=THREAD, arguments=("--inline",)
+    ),
+}
 
 
 def integration(torch: str, python: str | None, tests: tuple[str, ...] = INTEGRATION) -> list[Session]:

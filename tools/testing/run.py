@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -14,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tools.settings import ROOT, ToolError, machine, run
-from tools.testing import environments, interpreters
+from tools.settings import ROOT, ToolError, machine
+from tools.testing import environments, interpreters, sanitizers
 from tools.testing.environments import Environment
 
 THIS_PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -30,7 +29,7 @@ class Session:
     torch: str | None = None
     python: str | None = None  # None: the one that runs ./dev, or another that the torch release has a wheel for
     extras: tuple[str, ...] = ()
-    sanitize: bool = False
+    sanitize: str = ""  # as -fsanitize names it
     arguments: tuple[str, ...] = ()  # for pytest
     arch: str = machine()  # for another processor than this machine's, under qemu
     folder: Path = ROOT  # where the tests are
@@ -76,14 +75,23 @@ def execute(session: Session, wheel: Path, arguments: list[str], *, capture: boo
 
 
 def _pytest(session: Session, environment: Environment, arguments: list[str], capture: bool) -> Outcome:
-    extra = _sanitizer() if session.sanitize else {}
+    extra = sanitizers.variables(session.sanitize) if session.sanitize else {}
     # The tests of `dlx-torch build` use the tool environment's cmake and ninja.
     extra["DLX_TEST_BUILD_TOOLS"] = str(Path(sys.executable).parent)
     variables = environment.variables(PYTHONDONTWRITEBYTECODE="1", **extra, **session.variables)
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True} if capture else {}
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
+        command = [
+            *sanitizers.prefix(session.sanitize),
+            str(environment.python),
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            f"--junit-xml={report}",
+        ]
         command += ["-o", "junit_family=xunit1"]  # the only format with the properties that tests record
         command += [*session.tests, *session.arguments, *arguments]
         done = subprocess.run(command, cwd=session.folder, env=variables, check=False, **streams)
@@ -109,19 +117,3 @@ def _read(report: Path, outcome: Outcome) -> Outcome:
         loaded=tuple(json.loads(value) for name, value in properties if name == "loaded"),
         faults=tuple(json.loads(value) for name, value in properties if name == "fault"),
     )
-
-
-def _sanitizer() -> dict[str, str]:
-    """The environment variables for the sanitizers. Their runtimes must be loaded before everything else. Leaks are not
-    reported: CPython itself never frees everything."""
-    compiler = os.environ.get("CXX", "c++").split()[0]
-    runtimes = [run([compiler, f"-print-file-name={name}"], what="looking for ASan").strip() for name in _RUNTIMES]
-    return {
-        "LD_PRELOAD": " ".join(runtimes),
-        "ASAN_OPTIONS": "detect_leaks=0:protect_shadow_gap=0:allocator_may_return_null=1",
-        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-        "DLX_TORCH_TEST_SANITIZED": "1",
-    }
-
-
-_RUNTIMES = ("libasan.so", "libubsan.so", "libstdc++.so.6")

@@ -61,11 +61,11 @@ def _choose(options: argparse.Namespace) -> list[Session]:
         return plan.emulated(options.arch)
     if options.torch:
         return [session for torch in options.torch for session in plan.integration(torch, options.python)]
-    integration = plan.STANDARD
+    integration, pythons = plan.STANDARD, plan.PYTHONS
     if options.all:
-        integration = [*plan.every_row(), *plan.MORE_NPU, *plan.PACKED, plan.FREE_THREADED]
-    pairs = {(session.torch, session.python) for session in integration}
-    pythons = [session for session in plan.PYTHONS if (session.torch, session.python) not in pairs]
+        integration = [*plan.every_row(), *plan.MORE_NPU, *plan.PACKED, *plan.FREE_THREADED]
+        pairs = {(session.torch, session.python) for session in integration}
+        pythons = [one for one in (*pythons, *plan.MORE_PYTHONS) if (one.torch, one.python) not in pairs]
     return [*plan.UNIT, *plan.TOOLS, *integration, *plan.NPU, *plan.NEIGHBOURS, *pythons]
 
 

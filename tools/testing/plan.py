@@ -23,6 +23,7 @@ CORE = (CONTRACT, *WITH_TVM_FFI, "tests/integration/test_loaded.py")
 MIDDLE_PYTHON = "3.11"
 # The tests for other CPythons: the integration tests without those of the simulators and of compiling.
 ON_OTHER_PYTHONS = (*CORE, "tests/integration/test_autoload.py", "tests/integration/test_torch_world.py")
+WITHOUT_GIL = (CONTRACT, "tests/integration/test_loaded.py")
 PREFER_DLX = ("--table", "dlx")  # pytest's options for prefer="dlx"
 
 # Without torch, on this CPython and on the oldest.
@@ -65,9 +66,11 @@ MORE_NPU = [
     Session(f"torch {torch}, torch_npu {npu}", ASCEND, torch, extras=(*NPU_NEEDS, f"torch_npu=={npu}"))
     for torch, npu in (("2.7.1", "2.7.1"), ("2.10.0", "2.10.0"), ("2.11.0", "2.11.0"), ("2.12.0", "2.12.0"))
 ]
-# The same wheel on other CPythons: with torch 2.5.1, which all of them but 3.14 have, and on 3.14 with torch 2.9.1.
-PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v, (TVM_FFI,)) for v in ("3.9", "3.11", "3.12", "3.13")]
+# The same wheel on other CPythons: with torch 2.5.1, which all of them but 3.14 have, and on 3.14 with torch 2.9.1. The
+# oldest and the newest each time; --all has those between.
+PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v, (TVM_FFI,)) for v in ("3.9", "3.13")]
 PYTHONS += [Session("same wheel, CPython 3.14", CORE, "2.9.1", "3.14", (TVM_FFI,))]
+MORE_PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v, (TVM_FFI,)) for v in ("3.10", "3.12")]
 # What is broken on purpose: ./dev faults runs these alone, ./dev test with the other tests.
 FAULTS = [
     Session("faults without torch", ("tests/unit",), python=THIS_PYTHON, arguments=("-m", "fault")),
@@ -78,7 +81,6 @@ PACKERS = ("pyinstaller>=6.11", "pyinstaller-hooks-contrib", "altgraph", "packag
 PACKED = [Session("torch 2.9.1, packed apps", ("tests/integration/test_packed.py",), "2.9.1", extras=PACKERS)]
 # ThreadSanitizer does not survive a fork, so its tests run in one process.
 THREADED = tuple(f"{CONTRACT}/test_{name}.py" for name in ("threads", "deleter_threads", "cuda_first_allocation"))
-FREE_THREADED = Session("free-threaded CPython 3.13", (CONTRACT, "tests/integration/test_loaded.py"), "2.9.1", "3.13t")
 SANITIZED = {
     ADDRESS: Session("torch 2.9.1, ASan and UBSan", (CONTRACT,), "2.9.1", extras=(TVM_FFI,), sanitize=ADDRESS),
     THREAD: Session(
@@ -92,6 +94,8 @@ def integration(torch: str, python: str | None, tests: tuple[str, ...] = INTEGRA
     settings and, where torch has a table of its own and there is a row of ours, one with prefer="dlx". Only that one
     has the tests of the contract then; the other says that it leaves them out."""
     name = f"torch {torch}" + (f", CPython {python}" if python else "")
+    if python and python.endswith("t"):
+        return [Session(name, WITHOUT_GIL, torch, python)]  # tvm-ffi has no wheel for it
     if not any(row.serves == "prefer" and torch.startswith(f"{row.torch}.") for row in matrix.read().rows.values()):
         return [Session(name, tests, torch, python, (TVM_FFI,))]
     return [
@@ -123,9 +127,13 @@ def emulated(arch: str) -> list[Session]:
     ]
 
 
-def without_kit(session: Session) -> Session:
-    return replace(session, arguments=(*session.arguments, "--ignore=tests/integration/kit"))
+def quick(session: Session) -> Session:
+    """The session without the tests that take minutes: the kit's, and those that compile something."""
+    return replace(session, arguments=(*session.arguments, *(f"--ignore={test}" for test in _MINUTES)))
 
 
-# The tests of the kit take minutes. On 2.9.1 they see a torch without a table and with ours; --all has the others.
-STANDARD = [*integration("2.9.1", None), *map(without_kit, [*integration("2.5.1", None), *integration("2.13.0", None)])]
+_MINUTES = tuple(f"tests/integration/{name}" for name in ("kit", "test_attach_within.py", "test_build.py", "test_torch_world.py"))
+
+# 2.9.1 has all tests: with a table of ours, without one, and with one of each neighbour's. --all has them for each torch.
+STANDARD = [*integration("2.9.1", None), *map(quick, [*integration("2.5.1", None), *integration("2.13.0", None)])]
+FREE_THREADED = integration("2.9.1", "3.13t")

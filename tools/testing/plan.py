@@ -84,7 +84,7 @@ THREADED = tuple(f"{CONTRACT}/test_{name}.py" for name in ("threads", "deleter_t
 SANITIZED = {
     ADDRESS: Session("torch 2.9.1, ASan and UBSan", (CONTRACT,), "2.9.1", extras=(TVM_FFI,), sanitize=ADDRESS),
     THREAD: Session(
-        "torch 2.9.1, TSan", THREADED, "2.9.1", extras=(TVM_FFI,), sanitize=THREAD, arguments=("--inline",)
+        "torch 2.9.1, TSan", THREADED, "2.9.1", extras=(TVM_FFI,), sanitize=THREAD, arguments=("--inline", "-s")
     ),
 }
 

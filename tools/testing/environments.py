@@ -113,7 +113,8 @@ def _create(folder: Path, interpreter: Path, torch: str | None, extras: tuple[st
         requirements += [
             r for r in re.findall(r"^Requires-Dist: (.+)$", metadata, re.MULTILINE) if not _can_be_left_out(r)
         ]
-    run([*install, *requirements], what=f"installing {' '.join(requirements)}", env=settings)
+    # Nothing is compiled: an older release that has a wheel for this CPython is as good.
+    run([*install, "--only-binary=:all:", *requirements], what=f"installing {' '.join(requirements)}", env=settings)
     if extras:  # torch-c-dlpack-ext requires torch, which would bring NVIDIA's packages
         run([*install, "--no-deps", *extras], what=f"installing {' '.join(extras)}", env=settings)
 

@@ -118,7 +118,7 @@ def test_for_what_torch_is_not_built_for(backend: str, site: Site, tmp_path: Pat
 
 
 FAILING_COMPILER = """#!/bin/sh
-case "$*" in *allocate.cc*) echo "allocate.cc: error: refused" >&2; exit 1;; esac
+case "$*" in *layout.cc*) echo "layout.cc: error: refused" >&2; exit 1;; esac
 exec {real} "$@"
 """
 
@@ -129,5 +129,5 @@ def test_a_compiler_that_fails_is_quoted(site: Site, tmp_path: Path) -> None:
     compiler.chmod(0o755)
     finished = build(site, "--output-dir", str(tmp_path / "out"), CXX=str(compiler))
     assert finished.status == 1
-    assert "allocate.cc: error: refused" in finished.stderr
+    assert "layout.cc: error: refused" in finished.stderr
     assert os.listdir(tmp_path / "out") == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import platform
+import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
@@ -52,7 +53,8 @@ def seen(backend: str, record: Callable[[str, object], None], **settings: str) -
         env = {**rocm.environment(1 if LINE < (2, 11) else 2), **env}
     answer = spawn.call(attach.attach, backend, env=env)
     asked = ", ".join(f"{name}={value}" for name, value in settings.items())
-    shown = {"python": platform.python_version(), "machine": platform.machine(), "torch": version("torch")}
+    python = platform.python_version() + "t" * (not getattr(sys, "_is_gil_enabled", lambda: True)())
+    shown = {"python": python, "machine": platform.machine(), "torch": version("torch")}
     place = "/".join(answer["library"].split("/")[-2:])  # below _lib, or below torch
     shown |= {"backend": backend, "asked": asked, "loaded": place, "self-test": answer["self-test"]}
     record("loaded", json.dumps(shown))

@@ -40,7 +40,7 @@ def main(plan: dict[str, Any]) -> None:
     for name in plan["imports"]:
         importlib.import_module(name)
     del os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"]
-    options = ["-p", "no:cacheprovider", "-q", "-s"]
+    options = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "-q", "-s"]  # many mutants crash
     if plan["collect"]:
         pytest.main([*plan["arguments"], *options], plugins=[Collected()])
     else:

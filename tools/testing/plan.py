@@ -132,8 +132,10 @@ def quick(session: Session) -> Session:
     return replace(session, arguments=(*session.arguments, *(f"--ignore={test}" for test in _MINUTES)))
 
 
-_MINUTES = tuple(f"tests/integration/{name}" for name in ("kit", "test_attach_within.py", "test_build.py", "test_torch_world.py"))
+_MINUTES = tuple(
+    f"tests/integration/{name}" for name in ("kit", "test_attach_within.py", "test_build.py", "test_torch_world.py")
+)
 
-# 2.9.1 has all tests: with a table of ours, without one, and with one of each neighbour's. --all has them for each torch.
+# 2.9.1 has all tests; with --all each torch has them.
 STANDARD = [*integration("2.9.1", None), *map(quick, [*integration("2.5.1", None), *integration("2.13.0", None)])]
 FREE_THREADED = integration("2.9.1", "3.13t")

@@ -162,6 +162,14 @@ def test_each_test_has_a_case_in_the_first_round_but_the_slow_ones() -> None:
     assert run.rounds() == [["a[1]", "c", "a_cuda"], ["a[2]", "b"]]
 
 
+def test_those_of_cuda_keep_their_order() -> None:
+    """One may see what another has left in the process, and would kill every mutant from then on."""
+    run = Run(durations={"a": 0.1, "a_cuda": 0.2, "b_cuda[1]": 0.3, "b_cuda[2]": 0.4})
+    order = run.rounds()
+    run.kills.update({"b_cuda[2]": 3, "b_cuda[1]": 1})
+    assert run.rounds() == order == [["a", "a_cuda", "b_cuda[1]"], ["b_cuda[2]"]]
+
+
 def test_the_tests_of_the_module_come_first() -> None:
     run = Run(durations={"test_a.py::a": 0.2, "test_b.py::b[1]": 0.1, "test_b.py::b[2]": 0.3, "test_a.py::c": 9.0})
     assert run.rounds("test_b.py") == [["test_b.py::b[1]", "test_b.py::b[2]"], ["test_a.py::a"], ["test_a.py::c"]]

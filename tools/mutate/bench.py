@@ -21,6 +21,7 @@ class Bench:
 
     files: tuple[str, ...] = ()
     plans: tuple[Plan, ...] = ()
+    control_every = 25  # mutants
 
     def __init__(self, folder: Path) -> None:
         self.workplace = Workplace(folder)
@@ -62,6 +63,7 @@ class Bench:
 class PythonBench(Bench):
     files = python_mutants.FILES
     plans = (UNIT,)
+    control_every = 100  # the unit tests take longer
 
     def _prepare(self) -> Environment:
         return environments.get_or_create(THIS_PYTHON, None)

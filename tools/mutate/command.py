@@ -63,13 +63,20 @@ def _run(
             late = deadline is not None and time.monotonic() > deadline
             if late or (number >= len(survivors) and counted >= options.sample):
                 break
+            if number % bench.control_every == 0:
+                _control(bench)
             result = bench.test(one)
             counted += result.verdict in COUNTED
             _progress(console, number + 1, counted, options.sample, result)
             yield result
-        if problem := bench.control():
-            raise ToolError(f"after the last mutant the tests fail without one ({problem}): the results are wrong")
+        _control(bench)
         bench.close()
+
+
+def _control(bench: Bench) -> None:
+    """A test that fails without a mutant, too, would kill every one from then on."""
+    if problem := bench.control():
+        raise ToolError(f"the tests fail without a mutant now ({problem}): the last {bench.control_every} results are wrong")
 
 
 def _sample(bench: Bench, language: str, seed: int) -> Iterator[Mutant]:

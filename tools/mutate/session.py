@@ -52,9 +52,13 @@ class Run:
 
         def key(test: str) -> tuple[bool, bool, int, float]:
             seconds = self.durations[test]
-            return "cuda" in test, seconds > _SLOW_S, -self.kills[test], seconds
+            return "cuda" in test, seconds > _SLOW_S, -self._kills_of(test), seconds
 
         return sorted(tests, key=key)
+
+    def _kills_of(self, test: str) -> int:
+        """Those of CUDA keep the order in which they have passed without a mutant: one may see the memory of another."""
+        return 0 if "cuda" in test else self.kills[test]
 
     def rounds(self, near: str = "") -> list[list[str]]:
         """The tests in rounds, each for a process of its own. First those of the file `near`, which is quickly
@@ -64,7 +68,7 @@ class Run:
         for test in self.order(self.durations):
             name = test.partition("[")[0]
             known = cases.get(name)
-            if self.durations[test] <= _SLOW_S and (known is None or self.kills[test] > self.kills[known]):
+            if self.durations[test] <= _SLOW_S and (known is None or self._kills_of(test) > self._kills_of(known)):
                 cases[name] = test
         first = set(cases.values()) - set(own)
         rounds = [self.order(own), self.order(first), self.order(self.durations.keys() - first - set(own))]
@@ -115,7 +119,8 @@ class Session:
             raise ToolError(f"{self.plan.name}: the tests do not run without a mutant:\n{answer['output']}")
         failing |= set(answer["failed"])
         run.cpu_seconds = max(run.cpu_seconds, answer["cpu_seconds"])
-        run.durations.update(answer["durations"])
+        # The first durations stay, since the order depends on them.
+        run.durations.update({**answer["durations"], **run.durations})
         for test in failing:
             run.durations.pop(test, None)
 

@@ -76,7 +76,8 @@ def _run(
 def _control(bench: Bench) -> None:
     """A test that fails without a mutant, too, would kill every one from then on."""
     if problem := bench.control():
-        raise ToolError(f"the tests fail without a mutant now ({problem}): the last {bench.control_every} results are wrong")
+        results = f"the last {bench.control_every} results"
+        raise ToolError(f"the tests fail without a mutant now ({problem}): {results} are wrong")
 
 
 def _sample(bench: Bench, language: str, seed: int) -> Iterator[Mutant]:

@@ -57,7 +57,7 @@ class Run:
         return sorted(tests, key=key)
 
     def _kills_of(self, test: str) -> int:
-        """Those of CUDA keep the order in which they have passed without a mutant: one may see the memory of another."""
+        """Those of CUDA keep the order in which they have passed without a mutant: one may see another's memory."""
         return 0 if "cuda" in test else self.kills[test]
 
     def rounds(self, near: str = "") -> list[list[str]]:

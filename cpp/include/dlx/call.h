@@ -3,12 +3,14 @@
 #ifndef DLX_CALL_H_
 #define DLX_CALL_H_
 
+#include <initializer_list>
 #include <type_traits>
 
 #include "dtypes.h"
 
 namespace dlx DLX_HIDDEN {
 
+class Argument;
 class Tensor;
 class Tensors;
 class Output;
@@ -36,6 +38,9 @@ class Call {
   // Errors name the function and the arguments. `keywords` is METH_KEYWORDS' tuple of names, or nullptr.
   Call(const Signature& signature, PyObject* const* given, Py_ssize_t count, PyObject* keywords = nullptr)
       : signature_(&signature), given_(given), count_(count), keywords_(keywords) {}
+  // For join(), where something else takes the arguments from Python. The names are those of the tensors.
+  Call() : joined_(true) {}
+  explicit Call(const Signature& tensors) : signature_(&tensors), joined_(true) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
@@ -44,6 +49,10 @@ class Call {
   // pointer: arguments.h.
   template <class... Slots>
   DLX_FAST bool args(Slots... slots);
+
+  // Makes one call of tensors that type casters have taken (pybind11.h, nanobind.h): one device, one stream, one value
+  // for each named size. NULL stands for one that was left out.
+  bool join(std::initializer_list<const Tensor*> tensors);
 
   // The accelerator that the tensors share, or the CPU.
   DLDevice device() const;
@@ -66,6 +75,7 @@ class Call {
   bool fail(PyObject* kind, const char* format, ...) const;
 
  private:
+  friend class Argument;
   friend class Tensor;
 
   struct NamedSize {
@@ -114,8 +124,8 @@ class Call {
   bool ask_stream();
 
   const Signature* signature_ = nullptr;
-  PyObject* const* given_;
-  Py_ssize_t count_;
+  PyObject* const* given_ = nullptr;
+  Py_ssize_t count_ = 0;
   PyObject* keywords_ = nullptr;
   PyTypeObject* type_ = nullptr;  // of the tensor before, with its table
   const DLPackExchangeAPI* api_ = nullptr;
@@ -124,6 +134,7 @@ class Call {
   Tensor* some_ = nullptr;  // any one, for a function whose tensors are all allowed on the host
   bool later_ = false;      // some have no table, and wait until the stream is known
   bool asked_ = false;
+  bool joined_ = false;  // the arguments' positions are not known
   int named_count_ = 0;
   void* stream_ = nullptr;
   NamedSize named_[kMaxNamedSizes];

@@ -95,6 +95,8 @@ DLX_COLD inline PyObject* Call::where_in_call(int position, int item) const {
   char index[32] = "";
   const char* name = signature_ != nullptr ? signature_->names[position] : nullptr;
   if (item >= 0) snprintf(index, sizeof(index), "[%d]", item);
+  if (joined_ && name == nullptr) return PyUnicode_FromString("a tensor argument");
+  if (joined_) return PyUnicode_FromFormat("argument '%s'", name);
   return name == nullptr ? PyUnicode_FromFormat("argument %d%s", position + 1, index)
                          : PyUnicode_FromFormat("argument %d '%s'%s", position + 1, name, index);
 }

@@ -12,6 +12,11 @@ namespace dlx DLX_HIDDEN {
 class Output {
  public:
   Output() = default;
+  Output(Output&& other) noexcept
+      : api_(other.api_),
+        managed_(std::exchange(other.managed_, nullptr)),
+        object_(std::exchange(other.object_, nullptr)),
+        view_(std::exchange(other.view_, dlx_view DLX_EMPTY_VIEW)) {}
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output() { clear(); }

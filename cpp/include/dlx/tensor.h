@@ -101,6 +101,7 @@ class Tensor {
   bool blame() const;
 
  private:
+  friend class Argument;
   friend class Call;
   friend class WithoutGil;
 

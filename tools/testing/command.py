@@ -63,10 +63,10 @@ def _choose(options: argparse.Namespace) -> list[Session]:
         return [session for torch in options.torch for session in plan.integration(torch, options.python)]
     integration, pythons = plan.STANDARD, plan.PYTHONS
     if options.all:
-        integration = [*plan.every_row(), *plan.MORE_NPU, *plan.PACKED, *plan.FREE_THREADED]
+        integration = [*plan.every_row(), *plan.MORE_NPU, *plan.PACKED, *plan.FREE_THREADED, *plan.MORE_EXAMPLES]
         pairs = {(session.torch, session.python) for session in integration}
         pythons = [one for one in (*pythons, *plan.MORE_PYTHONS) if (one.torch, one.python) not in pairs]
-    return [*plan.UNIT, *plan.TOOLS, *integration, *plan.NPU, *plan.NEIGHBOURS, *pythons]
+    return [*plan.UNIT, *plan.TOOLS, *integration, *plan.EXAMPLES, *plan.NPU, *plan.NEIGHBOURS, *pythons]
 
 
 def _wheel(options: argparse.Namespace, chosen: list[Session], out: Path) -> Path:

@@ -76,6 +76,18 @@ FAULTS = [
     Session("faults without torch", ("tests/unit",), python=THIS_PYTHON, arguments=("-m", "fault")),
     Session("faults, torch 2.9.1", ("tests/integration/faults",), "2.9.1", extras=(TVM_FFI,)),
 ]
+# What the projects of examples/ are built with.
+BINDINGS = ("cython>=3.1", "nanobind>=2.4", "pybind11>=2.12")
+
+
+def examples(torch: str) -> Session:
+    tests = ("tests/integration/test_examples.py",)
+    return Session(f"torch {torch}, examples", tests, torch, MIDDLE_PYTHON, (TVM_FFI, *BINDINGS))
+
+
+# Built once, and the same binaries on each torch.
+EXAMPLES = [examples("2.9.1")]
+MORE_EXAMPLES = [examples("2.5.1"), examples("2.13.0")]
 # What packs apps, and what that requires.
 PACKERS = ("pyinstaller>=6.11", "pyinstaller-hooks-contrib", "altgraph", "packaging", "pex>=2.60")
 PACKED = [Session("torch 2.9.1, packed apps", ("tests/integration/test_packed.py",), "2.9.1", extras=PACKERS)]

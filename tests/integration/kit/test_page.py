@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -22,11 +24,19 @@ def block(language: str, beginning: str) -> str:
     return str(text)
 
 
-def test_saxpy_of_the_page(tmp_path: Path) -> None:
+@pytest.fixture
+def my_saxpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module of the page."""
     source = tmp_path / "saxpy.cc"
     source.write_text(block("cpp", "#include <dlx/consumer.h>"), encoding="utf-8")
     made = library(source, "-std=c++17", *kit.WARNINGS, *kit.includes(), f"-DHEADERS_{kit.digest()}")
-    saxpy = kit.load(made, "my_saxpy").saxpy
+    module = kit.load(made, "my_saxpy")
+    monkeypatch.setitem(sys.modules, "my_saxpy", module)
+    return module
+
+
+def test_saxpy_of_the_page(my_saxpy: Any) -> None:
+    saxpy = my_saxpy.saxpy
     x, y, out = torch.arange(4.0), torch.ones(4), torch.empty(4)
     saxpy(2.0, x, y, out=out)
     assert out.tolist() == [1.0, 3.0, 5.0, 7.0]
@@ -35,6 +45,27 @@ def test_saxpy_of_the_page(tmp_path: Path) -> None:
     with pytest.raises(TypeError) as raised:
         saxpy(2.0, x, y.double(), out)
     assert str(raised.value) == " ".join(quoted[1].split())
+
+
+@pytest.mark.isolated
+@pytest.mark.parametrize("wrapped", ["compiled", "custom operator", "autograd.Function"])
+def test_a_gradient_as_the_page_has_it(wrapped: str, my_saxpy: Any) -> None:
+    names: dict[str, Any] = {}
+    exec(block("python", "import my_saxpy\nimport torch\n\n\n@"), names)
+    exec(block("python", "class Saxpy"), names)
+    function = names["Saxpy"].apply if wrapped == "autograd.Function" else names["saxpy"]
+
+    def program(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (function(3.0, x * 2, y) * y).sum()
+
+    if wrapped == "compiled":
+        program = torch.compile(program, fullgraph=True, backend="aot_eager")
+    x, y = torch.arange(4.0, requires_grad=True), torch.ones(4, requires_grad=True)
+    program(x, y).backward()
+    assert x.grad is not None
+    assert y.grad is not None
+    assert x.grad.tolist() == [6.0] * 4
+    assert y.grad.tolist() == [2.0, 8.0, 14.0, 20.0]
 
 
 def test_what_the_page_lists_is_in_the_headers() -> None:

@@ -10,6 +10,7 @@
 
 namespace dlx DLX_HIDDEN {
 
+template <class Error>
 class Argument;
 class Tensor;
 class Tensors;
@@ -75,6 +76,7 @@ class Call {
   bool fail(PyObject* kind, const char* format, ...) const;
 
  private:
+  template <class Error>
   friend class Argument;
   friend class Tensor;
 

@@ -12,16 +12,16 @@
 
 #include <nanobind/nanobind.h>
 
-#include "argument.h"
+#include "casters.h"
 #include "consumer.h"
 
 namespace nanobind::detail {
 
 template <>
-struct type_caster<dlx::Tensor> {
+struct type_caster<dlx::Tensor> : dlx::Argument<python_error> {
   static constexpr auto Name = const_name("dlx.Tensor");
   template <class T>
-  using Cast = std::conditional_t<std::is_pointer_v<std::remove_reference_t<T>>, std::decay_t<T>, T>;
+  using Cast = To<T>;
   template <class T>
   static constexpr bool can_cast() {
     return true;
@@ -29,22 +29,9 @@ struct type_caster<dlx::Tensor> {
 
   // Borrows later, where it may throw: nanobind replaces what is raised here by a text without the reason.
   bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
-    argument_.take(source.ptr());
+    take(source.ptr());
     return true;
   }
-  operator dlx::Tensor*() { return argument_.is_none() ? nullptr : borrow(dlx::Allow{}); }
-  operator const dlx::Tensor*() { return argument_.is_none() ? nullptr : borrow(dlx::read_only_too); }
-  operator dlx::Tensor&() { return *borrow(dlx::Allow{}); }
-  operator const dlx::Tensor&() { return *borrow(dlx::read_only_too); }
-
- private:
-  dlx::Tensor* borrow(dlx::Allow allow) {
-    dlx::Tensor* tensor = argument_.borrow(allow);
-    if (tensor == nullptr) throw python_error();
-    return tensor;
-  }
-
-  dlx::Argument argument_;
 };
 
 template <>

@@ -12,34 +12,21 @@
 
 #include <pybind11/pybind11.h>
 
-#include "argument.h"
+#include "casters.h"
 #include "consumer.h"
 
 namespace pybind11::detail {
 
 template <>
-struct type_caster<dlx::Tensor> {
+struct type_caster<dlx::Tensor> : dlx::Argument<error_already_set> {
   static constexpr auto name = const_name("dlx.Tensor");
   template <class T>
-  using cast_op_type = std::conditional_t<std::is_pointer_v<std::remove_reference_t<T>>, std::decay_t<T>, T>;
+  using cast_op_type = To<T>;
 
   bool load(handle source, bool) {
-    argument_.take(source.ptr());
+    take(source.ptr());
     return true;
   }
-  operator dlx::Tensor*() { return argument_.is_none() ? nullptr : borrow(dlx::Allow{}); }
-  operator const dlx::Tensor*() { return argument_.is_none() ? nullptr : borrow(dlx::read_only_too); }
-  operator dlx::Tensor&() { return *borrow(dlx::Allow{}); }
-  operator const dlx::Tensor&() { return *borrow(dlx::read_only_too); }
-
- private:
-  dlx::Tensor* borrow(dlx::Allow allow) {
-    dlx::Tensor* tensor = argument_.borrow(allow);
-    if (tensor == nullptr) throw error_already_set();
-    return tensor;
-  }
-
-  dlx::Argument argument_;
 };
 
 template <>

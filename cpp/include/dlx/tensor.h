@@ -101,6 +101,7 @@ class Tensor {
   bool blame() const;
 
  private:
+  template <class Error>
   friend class Argument;
   friend class Call;
   friend class WithoutGil;

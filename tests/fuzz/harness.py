@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from tests.fuzz.sources import COUNTED, HEADERS, SOURCES
-from tests.support.compiled import library
+from tests.support.compiled import dlpack_include, library
 from tests.support.structs import CUDA, CUDA_MANAGED, DLDataType
 
 
@@ -37,19 +36,9 @@ class _Host(ctypes.Structure):
     ]
 
 
-def _dlpack() -> Path:
-    """The folder that holds dlpack/dlpack.h: in our wheel or, where a checkout is imported, in tvm_ffi, whose own
-    import might compile something."""
-    for package in ("dlx_torch_ext", "tvm_ffi"):
-        spec = importlib.util.find_spec(package)
-        if spec is not None and spec.origin is not None and (include := Path(spec.origin).parent / "include").exists():
-            return include
-    raise FileNotFoundError("dlpack.h is neither in dlx_torch_ext nor in tvm_ffi: install the wheel, not a checkout")
-
-
 def compile_target() -> Path:
     first, *others = SOURCES
-    return library(first, "-std=c++17", "-pthread", "-ldl", f"-I{_dlpack()}", beside=[*others, *HEADERS])
+    return library(first, "-std=c++17", "-pthread", "-ldl", f"-I{dlpack_include()}", beside=[*others, *HEADERS])
 
 
 def bind(path: Path) -> ctypes.PyDLL:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import shlex
 import subprocess
@@ -39,3 +40,15 @@ def library(source: Path, *flags: str, compiler: Sequence[str] = (), beside: Seq
             subprocess.run([*command, *sources, *flags, "-o", str(new)], check=True)
             new.replace(made)
     return made
+
+
+def dlpack_include() -> Path:
+    """The folder that holds dlpack/dlpack.h: in our wheel or, where a checkout is imported, in tvm_ffi, whose own
+    import might compile something."""
+    for package in ("dlx_torch_ext", "tvm_ffi"):
+        spec = importlib.util.find_spec(package)
+        if spec is not None and spec.origin is not None:
+            include = Path(spec.origin).parent / "include"
+            if (include / "dlpack" / "dlpack.h").exists():
+                return include
+    raise FileNotFoundError("dlpack.h is neither in dlx_torch_ext nor in tvm_ffi: install the wheel, not a checkout")

@@ -32,7 +32,7 @@ class Plan:
 
 CONTRACT = Plan("contract", ("torch",), ("tests/integration/contract",), collect=True, inline=True)
 # Files of cpp/src that tests compile by themselves: they give them what torch never does.
-_BY_ITSELF = ("error_lines", "overflow", "switches")
+_BY_ITSELF = ("dtypes", "error_lines", "overflow", "switches")
 BY_ITSELF = Plan("files by themselves", (), tuple(f"tests/tools/test_{it}.py" for it in _BY_ITSELF), in_tools=True)
 UNIT = Plan("unit tests", (), ("tests/unit",))
 

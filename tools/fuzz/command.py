@@ -57,7 +57,8 @@ def _export(environment: Environment, library: Path, examples: int, seed: int) -
         LLVM_PROFILE_FILE=os.devnull,  # coverage is measured later
         DLX_TEST_EXAMPLES=str(max(1, examples)),
     )
-    command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", EXPORT_TEST]
+    # In one process, since a fork has a time limit.
+    command = [str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--inline", EXPORT_TEST]
     with busy(f"hypothesis: {examples} tensors to export"):
         output = run([*command, f"--hypothesis-seed={seed}"], what="the test of export", env=variables, cwd=ROOT)
     return f"{examples} tensors to export in each test: {output.splitlines()[-1]}\n"

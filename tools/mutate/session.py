@@ -169,4 +169,4 @@ def _limits(run: Run, tests: list[str] | None) -> tuple[float, int]:
     if tests is None or not everything:
         return 3600, 3600
     some = sum(run.durations.get(test, 0) for test in tests)
-    return 120 + 6 * some, round(10 + 2 * run.cpu_seconds * some / everything)
+    return 30 + 4 * some, round(10 + 2 * run.cpu_seconds * some / everything)

@@ -70,3 +70,18 @@ def test_a_child_of_a_parent_that_did_not_has_its_own(name: str) -> None:
             return [before, stream_of(table, CUDA)[3] == stream.cuda_stream]
 
     assert in_a_child(name, child) == [0, True]
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_the_first_question_in_a_child_keeps_a_pending_exception(used: bool) -> None:
+    """torch is asked, in Python, whether the child may use the device."""
+    table = table_under_test()
+    if used:
+        torch.empty(1, device="cuda")
+
+    def child() -> list[Any]:
+        outcome, _ = table.try_stream(CUDA, 0, pending=True)
+        error = outcome.error.__context__ if used and outcome.error else outcome.error
+        return [outcome.rc, type(error).__name__, str(error)]
+
+    assert in_a_child("os.fork", child) == [-1 if used else 0, "KeyError", "'pending before the call'"]

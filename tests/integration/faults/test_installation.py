@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,7 @@ def test_modules(name: str, site: Path, record_property: Record) -> None:
 
 
 def _short(text: str, site: Path) -> str:
-    return text.replace(str(site), "...")[:140]
+    return textwrap.shorten(text.replace(str(site), "..."), 140, placeholder=" ...")
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from dlx_torch_ext._settings import Settings
 from tests.support import fake_torch
 from tests.support.installation import facts
 from tests.support.left_out import left_out_if
+from tests.support.mounts import may_mount, mount_tmpfs
 
 Build = Callable[..., Target]
 needs_modes = left_out_if(sys.platform == "win32", "Windows has access lists, no modes")
@@ -167,6 +168,12 @@ def refuse(*_: Any, **__: Any) -> Any:
     raise OSError(28, "No space left on device", "/where/it/is")
 
 
+def write_much(tools: Any, here: Any, backend: str, work: str) -> str:
+    path = Path(work) / "built.so"
+    path.write_bytes(bytes(1 << 20))
+    return str(path)
+
+
 class TestWhatFailed:
     """An OSError becomes one line: what was done, on which path, the system's reason, and what to do."""
 
@@ -201,6 +208,21 @@ class TestWhatFailed:
         assert said == f"the build stopped at {step}: /where/it/is: No space left on device: {self.ANOTHER_PLACE}"
         monkeypatch.undo()
         assert not (tmp_path / "out").exists() or os.listdir(tmp_path / "out") == []
+
+    @left_out_if(not may_mount(), "this process may mount no file system")
+    @pytest.mark.isolated
+    @pytest.mark.parametrize(
+        ("options", "step"),
+        [("nr_inodes=1", "taking the lock"), ("nr_inodes=2", "making a folder to build in"), ("size=4k", "compiling")],
+    )
+    @pytest.mark.fault("a small tmpfs that is full, at three steps", "one line names the step; nothing is left")
+    def test_a_real_file_system_that_is_full(self, options: str, step: str, build: Build, tmp_path: Path) -> None:
+        (tmp_path / "out").mkdir()
+        mount_tmpfs(str(tmp_path / "out"), options=f"{options},mode=700")
+        said = self.said(build, compiler=write_much)
+        assert said.startswith(f"the build stopped at {step}: ")
+        assert ": No space left on device: " in said
+        assert [name for name in os.listdir(tmp_path / "out") if not name.endswith(".lock")] == []
 
     def test_the_compiler(self, build: Build) -> None:
         said = self.said(build, compiler=refuse)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,17 +12,11 @@ import pytest
 from tests.snippets import noexec
 from tests.support import stub
 from tests.support.left_out import left_out_if
+from tests.support.mounts import may_mount
 from tests.support.process import spawn
 from tests.unit.test_load import refused
 
 WORDS = "its file system is mounted noexec: put it on one that is not"
-
-
-def may_mount() -> bool:
-    """Whether this process has CAP_SYS_ADMIN, which root in a container may lack."""
-    status = Path("/proc/self/status")
-    found = re.search(r"^CapEff:\s*(\w+)", status.read_text(), re.MULTILINE) if status.exists() else None
-    return found is not None and bool(int(found[1], 16) >> 21 & 1)
 
 
 @left_out_if(not may_mount(), "this process may mount no file system")

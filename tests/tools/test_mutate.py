@@ -118,6 +118,18 @@ def test_what_is_listed_is_still_there() -> None:
         assert entry.line in [text.strip() for text in lines], entry
 
 
+def test_survivors_that_have_been_listed_since_are_forgotten(tmp_path: Path) -> None:
+    listed = known.read().elsewhere[0]
+    inside = listed.lines((ROOT / listed.file).read_text(encoding="utf-8").splitlines())[0]
+    results = [
+        Result(Mutant(listed.file, line, ("a",), ("b",)), verdict)
+        for line, verdict in ((inside, SURVIVED), (inside, KILLED), (1, SURVIVED))
+    ]
+    path = tmp_path / "results.json"
+    mutant.write(path, results)
+    assert command._earlier(path) == results[1:]
+
+
 def test_the_files_are_there() -> None:
     for file in (*cpp_mutants.FILES, *python_mutants.FILES):
         assert (ROOT / file).is_file()

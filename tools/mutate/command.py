@@ -28,7 +28,7 @@ def main(options: argparse.Namespace) -> int:
     requirements.install()
     console = Console(highlight=False, soft_wrap=True)
     deadline = time.monotonic() + 60 * options.minutes if options.minutes else None
-    earlier = mutant.read(options.again) if options.again else []
+    earlier = _earlier(options.again) if options.again else []
     results = {language: [one for one in earlier if _language(one.mutant) == language] for language in LANGUAGES}
     for language in [options.only] if options.only else list(LANGUAGES):
         before = results[language]
@@ -42,6 +42,17 @@ def main(options: argparse.Namespace) -> int:
     mutant.write(options.out, everything, seed=options.seed)
     _report(console, everything, options.out)
     return 0
+
+
+def _earlier(path: Path) -> list[Result]:
+    """The results in that file, without survivors of which known.toml has learnt since that they do not run here."""
+    facts = known.read()
+    return [
+        one
+        for one in mutant.read(path)
+        if one.verdict != SURVIVED
+        or not facts.runs_elsewhere(one.mutant, (ROOT / one.mutant.file).read_text(encoding="utf-8"))
+    ]
 
 
 def _run(

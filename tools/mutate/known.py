@@ -63,6 +63,11 @@ class Known:
         """Why no test can kill the mutant; "" if nothing says so."""
         return next((one.reason for one in self.equivalents if one.covers(mutant)), "")
 
+    def runs_elsewhere(self, mutant: Mutant, source: str) -> bool:
+        """Whether the mutant's line, in that text of its file, does not run here."""
+        lines = source.splitlines()
+        return any(mutant.file == one.file and mutant.line in one.lines(lines) for one in self.elsewhere)
+
 
 def read(path: Path = FILE) -> Known:
     """The file. ToolError where an entry lacks something."""

@@ -33,7 +33,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     sources = made.package / "_src"
     if not sources.exists():  # the package under test runs from a checkout
         sources.mkdir()
-        for name in ("CMakeLists.txt", "variants.toml", "pyproject.toml"):
+        for name in ("CMakeLists.txt", "variants.toml"):
             shutil.copy(Path(_cache.source_folder()) / name, sources)
         for name in ("cmake", "cpp"):
             shutil.copytree(Path(_cache.source_folder()) / name, sources / name)

@@ -13,7 +13,7 @@ import sysconfig
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from .. import _cache
+from .. import __version__, _cache
 from .._errors import BuildError
 from .._record import Record
 from .._variants import archive_of, library_file
@@ -55,6 +55,7 @@ def compile_library(tools: Tools, facts: Facts, backend: str, work: str) -> str:
     configure = [tools.cmake, "-S", tools.source, "-B", work, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools.ninja}"]
     definitions = {
         "CMAKE_BUILD_TYPE": "Release",
+        "DLX_TORCH_VERSION": "".join(itertools.takewhile("0123456789.".__contains__, __version__)).rstrip("."),
         "Python3_EXECUTABLE": sys.executable,
         "DLX_TORCH_EXACT": facts.torch,
         "DLX_TORCH_CXX11_ABI": int(bool(facts.cxx11_abi)),

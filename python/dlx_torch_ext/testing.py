@@ -201,6 +201,7 @@ def _make_table(probe: Probe, kind: Any, version: Tuple[int, int]) -> int:
         except BaseException as error:
             if set_error:
                 _SET_ERROR(set_error)(context, type(error).__name__.encode(), str(error).encode())
+            error.__traceback__ = None  # its frames hold the error
             raise _Told(-1) from None
 
     def export(tensor: Any, out: Any) -> None:

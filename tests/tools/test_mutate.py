@@ -166,6 +166,13 @@ def test_annotations_are_no_code() -> None:
     assert python_mutants.code(plain) != python_mutants.code(plain.replace("= 1", "= 3"))
 
 
+def test_what_is_not_python_is_no_mutant() -> None:
+    source = "def f(a, *, b): return a * b\n"
+    assert python_mutants.differs(source, source.replace("a * b", "a // b"))
+    assert not python_mutants.differs(source, source.replace("*,", "//,"))
+    assert not python_mutants.differs(source, source)
+
+
 def test_each_test_has_a_case_in_the_first_round_but_the_slow_ones() -> None:
     run = Run(durations={"a[1]": 0.2, "a[2]": 0.1, "a_cuda": 0.1, "b": 9.0, "c": 0.3})
     assert run.rounds() == [["a[2]", "c", "a_cuda"], ["a[1]", "b"]]

@@ -41,14 +41,12 @@ class Place:
     occurrence: int
 
     def mutant(self, root: Path) -> Mutant | None:
-        """The mutant; None where it changes nothing but annotations, which nobody evaluates."""
+        """The mutant; None where it changes nothing but annotations, which nobody evaluates, or is not Python."""
         from cosmic_ray.mutating import mutate_code
 
         source = (root / self.file).read_text(encoding="utf-8")
         mutated = mutate_code(source, _operators()[self.operator](), self.occurrence)
-        if mutated is None or code(source) == code(mutated):
-            return None
-        return between(self.file, source, mutated)
+        return between(self.file, source, mutated) if mutated is not None and differs(source, mutated) else None
 
 
 def candidates(root: Path, files: tuple[str, ...] = FILES) -> Iterator[Place]:
@@ -61,6 +59,14 @@ def candidates(root: Path, files: tuple[str, ...] = FILES) -> Iterator[Place]:
         for name, operator in operators.items():
             count = sum(len(list(operator.mutation_positions(node))) for node in nodes)
             yield from (Place(file, name, number) for number in range(count))
+
+
+def differs(source: str, mutated: str) -> bool:
+    """Whether the mutant is Python that does something else. The mark of keyword arguments is no multiplication."""
+    try:
+        return code(source) != code(mutated)
+    except SyntaxError:
+        return False
 
 
 def code(source: str) -> str:

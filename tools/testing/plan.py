@@ -19,11 +19,11 @@ INTEGRATION = ("tests/integration",)
 WITH_TVM_FFI = ("tests/integration/test_tvm_ffi.py",)
 BESIDE_PEER = ("tests/integration/test_beside_the_peer.py", *WITH_TVM_FFI)
 CONTRACT = "tests/integration/contract"
-CORE = (CONTRACT, *WITH_TVM_FFI, "tests/integration/test_loaded.py")
+CORE = (CONTRACT, *WITH_TVM_FFI, "tests/integration/test_loaded.py", "tests/integration/test_probe.py")
 MIDDLE_PYTHON = "3.11"
 # The tests for other CPythons: the integration tests without those of the simulators and of compiling.
 ON_OTHER_PYTHONS = (*CORE, "tests/integration/test_autoload.py", "tests/integration/test_torch_world.py")
-WITHOUT_GIL = (CONTRACT, "tests/integration/test_loaded.py")
+WITHOUT_GIL = tuple(test for test in CORE if test not in WITH_TVM_FFI)
 PREFER_DLX = ("--table", "dlx")  # pytest's options for prefer="dlx"
 
 # Without torch, on this CPython and on the oldest.

@@ -48,6 +48,20 @@ def test_saxpy_of_the_page(my_saxpy: Any) -> None:
 
 
 @pytest.mark.isolated
+def test_the_probe_of_the_page() -> None:
+    launched = []
+
+    def launch(*tensors: torch.Tensor) -> None:
+        launched.append(kit.kit().where(*tensors))
+
+    names: dict[str, Any] = {"launch": launch}
+    exec(block("python", "import torch\nfrom dlx_torch_ext.testing"), names)
+    assert launched == [("cuda:1", 0xBEEF0)]
+    with pytest.raises(RuntimeError, match="the device is lost"):
+        launch(names["x"])
+
+
+@pytest.mark.isolated
 @pytest.mark.parametrize("wrapped", ["compiled", "custom operator", "autograd.Function"])
 def test_a_gradient_as_the_page_has_it(wrapped: str, my_saxpy: Any) -> None:
     names: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from tests.simulators.cuda import recorder
 from tests.support.devices import current_device_stays, devices, indices_of_no_device, no_device_call
 from tests.support.left_out import left_out_if
 from tests.support.structs import CUDA, CUDA_MANAGED
-from tests.support.table import UNTOUCHED, assert_refuses, table_under_test
+from tests.support.table import UNTOUCHED, assert_refuses, table_name, table_under_test
 from tests.support.this_torch import BUILT_FOR_CUDA
 
 pytestmark = [pytest.mark.isolated, left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA")]
@@ -87,7 +87,11 @@ def test_is_an_error_for_no_device() -> None:
     table = table_under_test()
     for index in indices_of_no_device():
         with current_device_stays():
-            assert_refuses(RuntimeError, table.stream, CUDA, index)
+            text = assert_refuses(RuntimeError, table.stream, CUDA, index)
+        if table_name() == "dlx":
+            count = torch.cuda.device_count()
+            seen = f"this torch sees {count} such device{'s' * (count != 1)}, numbered from 0"
+            assert text == f"dlx-torch: there is no device kDLCUDA:{index}: {seen}"
         assert table.try_stream(CUDA, index)[1] == UNTOUCHED
 
 

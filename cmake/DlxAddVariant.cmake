@@ -102,6 +102,15 @@ function(dlx_place_library target backend folder)
       LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/_lib/${folder}"
       LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/exports.map"
   )
+  # The compiler's name is in each of the wheel's libraries: 3 KB in all, for nobody.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_STRIP AND NOT DLX_TORCH_SANITIZE)
+    add_custom_command(
+      TARGET ${target}
+      POST_BUILD
+      COMMAND "${CMAKE_STRIP}" --remove-section=.comment "$<TARGET_FILE:${target}>"
+      VERBATIM
+    )
+  endif()
   install(
     TARGETS ${target}
     LIBRARY DESTINATION dlx_torch_ext/_lib/${folder}

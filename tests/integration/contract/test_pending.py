@@ -52,6 +52,12 @@ def test_is_the_context_of_a_failure(function: str) -> None:
     assert context.__traceback__ is not None, "its traceback was lost"
 
 
+def test_a_failure_has_no_context_where_nothing_was_pending() -> None:
+    for outcome in (table_under_test().try_dltensor(None)[0], table_under_test().try_stream(VULKAN, 0)[0]):
+        assert outcome.error is not None
+        assert outcome.error.__context__ is None
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_is_left_alone_by_the_allocator(fails: bool) -> None:
     rc, out = ctypes.c_int(-2), ctypes.c_void_p()

@@ -38,7 +38,7 @@ def test_no_table_for_another_size_of_pyobject(size: int) -> None:
 
 
 def test_a_size_that_no_pyobject_has_is_refused_by_a_library_that_was_not_asked_before(tmp_path: Path) -> None:
-    copy = ctypes.CDLL(shutil.copy(dlx_torch_ext.status().library or "", tmp_path))
+    copy = ctypes.CDLL(str(shutil.copy(dlx_torch_ext.status().library or "", tmp_path)))
     ask = copy.dlx_torch_exchange_api
     ask.restype, ask.argtypes = ctypes.c_void_p, [ctypes.c_uint32]
     assert [ask(size) for size in (0, 8, 15, 17, 264, 2**32 - 8, 2**32 - 1)] == [None] * 7

@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import dlx_torch_ext as dlx
 import pytest
-from dlx_torch_ext import _capsule
+from dlx_torch_ext import _capsule, _selftest
 
 from tests.support import fake_torch, stub
 from tests.support.fake_torch import empty_table, table_attributes
@@ -215,6 +215,17 @@ class TestChecks:
         assert "the self-test failed" in status.reason
         assert table_attributes(torch) == {}
         assert any("self-test" in c.verdict.reason for c in status.candidates)
+
+    def test_a_table_of_ours_is_tested_by_our_rules(self, torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[bool] = []
+
+        def problem(torch: Any, table: int, *, ours: bool) -> str:
+            asked.append(ours)
+            return ""
+
+        monkeypatch.setattr(_selftest, "problem", problem)
+        assert dlx.attach().provider == "dlx"
+        assert asked == [True]
 
     def test_upstream_stays_if_ours_fails(self, upstream: Any) -> None:
         held = table_attributes(upstream)[NEW]

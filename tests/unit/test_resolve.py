@@ -333,9 +333,12 @@ class TestBuiltHere:
         resolution = _resolve.resolve(facts(), manifest, [self.BUILT])
         assert [c.library == "/cache/own.so" for c in resolution.accepted] == [False, True]
 
-    def test_one_for_another_backend_does_not(self, manifest: Manifest) -> None:
-        other = self.BUILT.replace(backend="cuda")
-        assert _resolve.resolve(facts(torch="2.9.0a0+git1234567"), manifest, [other]).provider == "none"
+    @pytest.mark.parametrize(("here", "built"), [("cpu", "cuda"), ("cuda", "cpu"), ("rocm", "cuda"), ("cuda", "rocm")])
+    def test_one_for_another_backend_does_not(self, here: str, built: str, manifest: Manifest) -> None:
+        situation = facts(torch="2.9.0a0+git1234567", backend=here)
+        for backend, provider in ((built, "none"), (here, "dlx")):
+            resolution = _resolve.resolve(situation, manifest, [self.BUILT.replace(backend=backend)])
+            assert resolution.provider == provider
 
     def test_it_replaces_torchs_own_table_where_asked_to(self, manifest: Manifest) -> None:
         here = facts(torch="2.16.0", table=UPSTREAM, settings=Settings(prefer="dlx"))

@@ -163,7 +163,7 @@ class TestAFunctionFails:
 def test_torchs_reason_is_kept() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        x = probe(torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8))
+        x = probe(torch._empty_affine_quantized((2,), scale=1.0, zero_point=0, dtype=torch.qint8))
     outcome, _ = table_of(x).try_dltensor(x)
     assert outcome.rc == -1
     assert "QInt types are not supported" in str(outcome.error)

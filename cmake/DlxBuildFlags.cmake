@@ -25,6 +25,9 @@ function(dlx_define_build_flags dlpack_include)
       -fvisibility-inlines-hidden
       -ffunction-sections
       -fdata-sections
+      # Each call goes straight through its slot of the GOT, which is filled when the library is loaded anyway: faster,
+      # and half a kilobyte less in the wheel. On other processors the code would become larger.
+      $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-fno-plt>
       # A shape has a handful of elements: a loop is faster than the call to memcpy that GCC would make of it.
       $<$<CXX_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>
       $<$<CONFIG:Release>:-O2>

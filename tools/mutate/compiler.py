@@ -13,7 +13,7 @@ from pathlib import Path
 from tools.mutate.mutant import IDENTICAL, NOT_COMPILED
 from tools.mutate.workplace import Workplace
 from tools.sdk import every_row, fetch
-from tools.settings import machine, run, tool
+from tools.settings import ToolError, machine, run, tool
 
 ROW, RELEASE = "torch2_9_cxx11", "2.9.1"
 _LIBRARY = f"_lib/{ROW}/libdlx_torch_cuda.so"
@@ -61,10 +61,13 @@ class Compiler:
         self._build()
         self.units = self._units()
         self._precompile()
+        # What fails here would fail for every mutant, and would be taken for a mutant that is no C++.
+        failed = [unit.source.name for unit in self.units if not unit.compile()]
+        if failed or not self.link():
+            what = ", ".join(failed) or _LIBRARY
+            raise ToolError(f"{what} cannot be made without a mutant: compare tools/mutate/compiler.py with the build")
         for unit in self.units:
-            unit.compile()
             unit.object.with_suffix(".original").write_bytes(unit.object.read_bytes())
-        self.link()
 
     def make(self, file: str) -> str:
         """Compiles and links after `file` was changed. "" where there is a new library, else why there is none."""
@@ -108,7 +111,7 @@ class Compiler:
         )
 
     def _units(self) -> list[Unit]:
-        wanted = set(re.findall(r"\S+\.cc\.o\b", self._link_command()))
+        wanted = {word for word in self._link_words() if word.endswith(".cc.o")}
         included = self._includes()
         entries = json.loads((self.build / "compile_commands.json").read_text(encoding="utf-8"))
         units = []
@@ -138,15 +141,16 @@ class Compiler:
         command = next(unit.command for unit in self.units if unit.prefix)
         run([*command, "-w", "-O1", "-x", "c++-header", str(header), "-o", f"{header}.gch"], what="precompiling torch")
 
-    def _link_command(self) -> str:
+    def _link_words(self) -> list[str]:
+        """The linker's command, without what else ninja's line does before and after it."""
         commands = run([tool("ninja"), "-C", str(self.build), "-t", "commands", _LIBRARY], what="asking ninja")
-        return next(line for line in reversed(commands.splitlines()) if f"-o {_LIBRARY} " in line)
+        line = next(line for line in reversed(commands.splitlines()) if f"-o {_LIBRARY} " in line)
+        return shlex.split(next(command for command in line.split(" && ") if f"-o {_LIBRARY} " in command))
 
     def link(self) -> bool:
         """Links into a new file that replaces the old one: a process may still have that open."""
         new = self.build / "new.so"
-        words = [word for word in shlex.split(self._link_command()) if word not in (":", "&&")]
-        words = [str(new) if word == _LIBRARY else word for word in words if not _REPLACED.fullmatch(word)]
+        words = [str(new) if word == _LIBRARY else word for word in self._link_words() if not _REPLACED.fullmatch(word)]
         if subprocess.run(words, cwd=self.build, capture_output=True, check=False).returncode != 0:
             return False
         new.replace(self.workplace.package_path / "dlx_torch_ext" / _LIBRARY)

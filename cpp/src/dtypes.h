@@ -44,9 +44,9 @@ constexpr int kDLCodes = 18;
 constexpr int8_t kNoScalarType = -1;
 
 struct DTypeTables {
-  DLDataType to_dl[kScalarTypes];  // bits 0: DLPack has no name for it
-  uint8_t bytes[kScalarTypes];     // from one element to the next
-  int8_t to_scalar[kDLCodes][8];   // by code and log2(bits); kNoScalarType: torch has none
+  alignas(4) DLDataType to_dl[kScalarTypes + 1];  // bits 0: DLPack has no name for it, as for the last one
+  uint8_t bytes[kScalarTypes];                    // from one element to the next
+  int8_t to_scalar[kDLCodes][8];                  // by code and log2(bits); kNoScalarType: torch has none
 };
 
 constexpr int log2_bits(int bits) { return bits <= 1 ? 0 : 1 + log2_bits(bits / 2); }
@@ -69,10 +69,10 @@ constexpr DTypeTables make_dtype_tables() {
 
 inline constexpr DTypeTables kDTypes = make_dtype_tables();
 
-// `scalar_type` is any number that torch may hold. bits is 0 in the answer where DLPack has no name for it.
-inline DLDataType dtype_to_dl(int scalar_type) {
-  if (scalar_type < 0 || scalar_type >= kScalarTypes) return DLDataType{0, 0, 0};
-  return kDTypes.to_dl[scalar_type];
+// `scalar_type` is any number that torch may hold. bits is 0 in the answer where DLPack has no name for it. A reference, because a compiler
+// that copies the struct does it field by field.
+inline const DLDataType& dtype_to_dl(int scalar_type) {
+  return kDTypes.to_dl[scalar_type < 0 || scalar_type >= kScalarTypes ? kScalarTypes : scalar_type];
 }
 
 // kNoScalarType where this torch has no such type; every field must match, lanes included.

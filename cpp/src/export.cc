@@ -48,7 +48,7 @@ bool refuse_not_a_tensor(const void* object, Error* error) {
                       "cannot export a tensor of dtype %s: DLPack has no name for it, convert it first",
                       scalar_type_name(scalar_type));
   }
-  const int32_t device = device_type_of(tensor);
+  const int32_t device = device_of(tensor).type;
   if (device_to_dl(device) == 0) {
     return error->set(ErrorKind::kBufferError,
                       "cannot export a tensor on device type %s: DLPack has no name for it, copy it first",
@@ -59,8 +59,9 @@ bool refuse_not_a_tensor(const void* object, Error* error) {
                     static_cast<long long>(element_count_of(tensor)));
 }
 
-// The number of elements from the first to the last one of a layout without sizes of 0; -1 where it is negative or does not fit in 63 bits.
-[[gnu::noinline]] int64_t extent_of(const Layout& layout) {
+// The number of elements from the first to the last one of a tensor that has some; -1 where it is negative or does not fit in 63 bits.
+[[gnu::noinline]] int64_t extent_of(TensorRef tensor) {
+  const Layout layout = layout_of(tensor);
   int64_t last = 0;
   for (int32_t i = 0; i < layout.ndim; ++i) {
     int64_t distance;
@@ -74,10 +75,9 @@ bool refuse_not_a_tensor(const void* object, Error* error) {
 
 // Whether every element lies in the storage. torch itself lets tensors reach past it: after a resize that failed, or a storage that was made
 // smaller. `elements` is not 0.
-[[gnu::always_inline]] inline bool ends_within_storage(TensorRef tensor, const Layout& layout, int64_t elements,
+[[gnu::always_inline]] inline bool ends_within_storage(TensorRef tensor, int64_t elements, int64_t offset,
                                                        int64_t element_bytes) {
-  const int64_t extent = DLX_LIKELY(is_contiguous(tensor)) ? elements : extent_of(layout);
-  const int64_t offset = storage_offset_of(tensor);
+  const int64_t extent = DLX_LIKELY(is_contiguous(tensor)) ? elements : extent_of(tensor);
   int64_t end, bytes;
   const bool overflows = add_overflows(offset, extent, &end) || multiply_overflows(end, element_bytes, &bytes);
   return !overflows && (offset | extent) >= 0 && bytes <= storage_bytes_of(tensor);
@@ -98,13 +98,12 @@ bool refuse_not_a_tensor(const void* object, Error* error) {
   const TensorRef tensor = tensor_of(object);
   if (DLX_UNLIKELY(tensor == nullptr || !is_plain(tensor))) return refuse_export(object, tensor, error);
   const int scalar_type = scalar_type_of(tensor);
-  const DLDataType dtype = dtype_to_dl(scalar_type);
-  const int32_t device = device_type_of(tensor);
-  const int32_t dl_device = device_to_dl(device);
+  const DLDataType& dtype = dtype_to_dl(scalar_type);
+  const DeviceOf device = device_of(tensor);
+  const int32_t dl_device = device_to_dl(device.type);
   if (DLX_UNLIKELY(dtype.bits == 0 || dl_device == 0)) return refuse_export(object, tensor, error);
   const int64_t element_bytes = kDTypes.bytes[scalar_type];
-  const int32_t index = device_index_of(tensor);
-  if (DLX_UNLIKELY(kBackend.has_plain_format != nullptr) && device == kBackend.torch_device &&
+  if (DLX_UNLIKELY(kBackend.has_plain_format != nullptr) && device.type == kBackend.torch_device &&
       !has_plain_format(tensor)) {
     return error->set(
         ErrorKind::kBufferError,
@@ -114,25 +113,26 @@ bool refuse_not_a_tensor(const void* object, Error* error) {
   char* data = storage_start_of(tensor);
   const int64_t elements = element_count_of(tensor);
   if (DLX_UNLIKELY(data == nullptr && elements != 0)) return refuse_export(object, tensor, error);
+  const int64_t offset = storage_offset_of(tensor);
   // Storages of other devices may state no size.
+  if ((dl_device == kDLCPU || device.type == kBackend.torch_device) && DLX_LIKELY(elements != 0) &&
+      DLX_UNLIKELY(!ends_within_storage(tensor, elements, offset, element_bytes))) {
+    return refuse_beyond_storage(tensor, element_bytes, error);
+  }
+  // Written only now: for all the compiler knows, a store through `out` changes the tensor, and it would read that again.
   const Layout layout = layout_of(tensor);
   out->ndim = layout.ndim;
   out->shape = const_cast<int64_t*>(layout.shape);
   out->strides = const_cast<int64_t*>(layout.strides);
-  if ((dl_device == kDLCPU || device == kBackend.torch_device) && DLX_LIKELY(elements != 0) &&
-      DLX_UNLIKELY(!ends_within_storage(tensor, layout, elements, element_bytes))) {
-    return refuse_beyond_storage(tensor, element_bytes, error);
-  }
-  const int64_t offset = storage_offset_of(tensor) * element_bytes;
   out->byte_offset = 0;
   if (DLX_UNLIKELY(dl_device == kDLMetal)) {
     // An MPS tensor's memory is named by its buffer's handle, which no offset can be added to.
-    out->byte_offset = static_cast<uint64_t>(offset);
+    out->byte_offset = static_cast<uint64_t>(offset * element_bytes);
   } else {
-    data = DLX_LIKELY(elements != 0) ? data + offset : nullptr;
+    data = DLX_LIKELY(elements != 0) ? data + offset * element_bytes : nullptr;
   }
   out->data = data;
-  out->device = {static_cast<DLDeviceType>(dl_device), index < 0 ? 0 : index};
+  out->device = {static_cast<DLDeviceType>(dl_device), device.index < 0 ? 0 : device.index};
   out->dtype = dtype;
   return true;
 }

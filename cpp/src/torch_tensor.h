@@ -27,6 +27,12 @@ inline PyTypeObject* type_of(const void* object) {
 class OpaqueTensor;
 using TensorRef = const OpaqueTensor*;
 
+// A tensor's device, as torch has it.
+struct DeviceOf {
+  int32_t type;   // c10::DeviceType
+  int32_t index;  // -1: the only one
+};
+
 // An owning reference to a tensor's storage. It keeps the memory alive, not the Python object, so it can be dropped on any thread,
 // with or without the GIL, also after finalisation. Empty once it was moved from.
 class Storage {
@@ -74,8 +80,7 @@ bool refuse_not_plain(TensorRef tensor, Error* error);
 bool has_plain_format(TensorRef tensor);
 
 inline int scalar_type_of(TensorRef tensor);
-inline int32_t device_type_of(TensorRef tensor);
-inline int32_t device_index_of(TensorRef tensor);  // -1: the only one
+inline DeviceOf device_of(TensorRef tensor);
 inline int64_t element_count_of(TensorRef tensor);
 inline bool is_contiguous(TensorRef tensor);         // row-major, without gaps
 inline int64_t storage_offset_of(TensorRef tensor);  // in elements

@@ -98,8 +98,10 @@ inline int scalar_type_of(TensorRef tensor) {
   caffe2::TypeMeta dtype = impl_of(tensor)->dtype();
   return static_cast<int>(dtype.toScalarType());
 }
-inline int32_t device_type_of(TensorRef tensor) { return static_cast<int32_t>(impl_of(tensor)->device().type()); }
-inline int32_t device_index_of(TensorRef tensor) { return impl_of(tensor)->device().index(); }
+inline DeviceOf device_of(TensorRef tensor) {
+  const c10::Device device = impl_of(tensor)->device();
+  return {static_cast<int32_t>(device.type()), device.index()};
+}
 inline int64_t element_count_of(TensorRef tensor) { return impl_of(tensor)->numel(); }
 inline bool is_contiguous(TensorRef tensor) { return impl_of(tensor)->is_contiguous(); }
 inline int64_t storage_offset_of(TensorRef tensor) { return impl_of(tensor)->storage_offset(); }

@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from tools.testing import interpreters
 _NOT_NEEDED = re.compile(r"(nvidia|cuda|triton|pytorch-triton)\b", re.IGNORECASE)
 # pyelftools: for the simulated CUDA. setuptools: torch.compile and torch.utils.cpp_extension import it.
 _COMMON = ("hypothesis>=6", "numpy", "pytest>=8.3", "pyelftools", "setuptools")
+_IMPORTED = ("torch", "torch_npu", "tvm_ffi", "hypothesis", "pytest")
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,10 @@ def get_or_create(
                 _create(folder, interpreters.require(python, arch), torch, extras)
             (folder / "complete").touch()
         simulated = tuple(_simulators(folder)) if torch and arch == machine() else ()
-        return Environment(folder, simulated, arch)
+        environment = Environment(folder, simulated, arch)
+        if torch and not _package(folder, "torch/__pycache__"):
+            _compile(environment)
+        return environment
 
 
 def _create(folder: Path, interpreter: Path, torch: str | None, extras: tuple[str, ...]) -> None:
@@ -117,6 +122,16 @@ def _create(folder: Path, interpreter: Path, torch: str | None, extras: tuple[st
     run([*install, "--only-binary=:all:", *requirements], what=f"installing {' '.join(requirements)}", env=settings)
     if extras:  # torch-c-dlpack-ext requires torch, which would bring NVIDIA's packages
         run([*install, "--no-deps", *extras], what=f"installing {' '.join(extras)}", env=settings)
+
+
+def _compile(environment: Environment) -> None:
+    """Writes the bytecode of what the tests import. They write none themselves, since they change packages within a
+    second, and their many processes would compile a thousand modules of torch each. Only what is imported is compiled:
+    all of torch would take three times as long."""
+    modules = [name for name in _IMPORTED if _package(environment.folder, name)]
+    variables = environment.variables(TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    for module in modules:  # each by itself: a test of its own says so where one cannot be imported
+        subprocess.run([environment.python, "-c", f"import {module}"], env=variables, capture_output=True, check=False)
 
 
 def _can_be_left_out(requirement: str) -> bool:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tools.testing import environments
 from tools.testing.environments import Environment
 
 
@@ -21,6 +20,6 @@ def test_torch_is_compiled_once_and_not_by_every_process(tmp_path: Path, monkeyp
     (torch / "part.py").write_text("import os\nassert os.environ['TORCH_DEVICE_BACKEND_AUTOLOAD'] == '0'\n")
     (torch / "unused.py").write_text("")
 
-    environments._compile(Environment(tmp_path))
+    Environment(tmp_path).compile("missing", "torch")
 
     assert {file.name.partition(".")[0] for file in torch.glob("__pycache__/*.pyc")} == {"__init__", "part"}

@@ -71,6 +71,16 @@ class Environment:
         command = [tool("uv"), "pip", "install", "-q", "--python", str(self.python), "--no-index"]
         settings = {k: v for k, v in uv_environment().items() if k != "UV_FIND_LINKS"}
         run([*command, "--reinstall-package", "dlx-torch-ext", str(wheel)], what=f"installing {wheel}", env=settings)
+        package = str(_package(self.folder, "dlx_torch_ext"))
+        run([str(self.python), "-m", "compileall", "-q", package], what="compiling the package", env=self.variables())
+
+    def compile(self, *modules: str) -> None:
+        """Write the bytecode of what these modules import, where they can be imported. The tests write none themselves,
+        because they change files twice within a second, and each of their many processes would compile a thousand
+        modules of torch. All of torch would take three times as long."""
+        variables = self.variables(TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+        for module in modules:
+            subprocess.run([self.python, "-c", f"import {module}"], env=variables, capture_output=True, check=False)
 
 
 def real_devices() -> int:
@@ -100,7 +110,7 @@ def get_or_create(
         simulated = tuple(_simulators(folder)) if torch and arch == machine() else ()
         environment = Environment(folder, simulated, arch)
         if torch and not _package(folder, "torch/__pycache__"):
-            _compile(environment)
+            environment.compile(*_IMPORTED)
         return environment
 
 
@@ -122,16 +132,6 @@ def _create(folder: Path, interpreter: Path, torch: str | None, extras: tuple[st
     run([*install, "--only-binary=:all:", *requirements], what=f"installing {' '.join(requirements)}", env=settings)
     if extras:  # torch-c-dlpack-ext requires torch, which would bring NVIDIA's packages
         run([*install, "--no-deps", *extras], what=f"installing {' '.join(extras)}", env=settings)
-
-
-def _compile(environment: Environment) -> None:
-    """Writes the bytecode of what the tests import. They write none themselves, since they change packages within a
-    second, and their many processes would compile a thousand modules of torch each. Only what is imported is compiled:
-    all of torch would take three times as long."""
-    modules = [name for name in _IMPORTED if _package(environment.folder, name)]
-    variables = environment.variables(TORCH_DEVICE_BACKEND_AUTOLOAD="0")
-    for module in modules:  # each by itself: a test of its own says so where one cannot be imported
-        subprocess.run([environment.python, "-c", f"import {module}"], env=variables, capture_output=True, check=False)
 
 
 def _can_be_left_out(requirement: str) -> bool:

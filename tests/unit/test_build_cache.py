@@ -111,6 +111,15 @@ class TestRevision:
 
         first = now()
         assert len(first) == 12
+        copy = tmp_path / "copy"
+        for name in ("CMakeLists.txt", "variants.toml"):
+            copy.mkdir(exist_ok=True)
+            shutil.copy(tmp_path / name, copy)
+        for name in ("cmake", "cpp"):
+            shutil.copytree(tmp_path / name, copy / name)
+        monkeypatch.setattr(_cache, "source_folder", lambda: str(copy))
+        assert now() == first, "the folder that the sources are in does not matter"
+        monkeypatch.setattr(_cache, "source_folder", lambda: str(tmp_path))
         os.utime(tmp_path / "CMakeLists.txt", (0, 0))
         (tmp_path / "README.md").write_text("x")
         (tmp_path / "cmake" / "__pycache__").mkdir()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dlx_torch_ext import _load
+from dlx_torch_ext import _elf, _load
 from dlx_torch_ext._facts import Table
 from dlx_torch_ext._load import Library, load
 from dlx_torch_ext._resolve import LIBRARY_VARIABLE, Accepted, Candidate, Rejected
@@ -196,6 +196,18 @@ def test_a_library_of_another_kind(offset: int, byte: int, words: str, tmp_path:
     assert words in refused(path)
 
 
+@left_out_if(sys.platform != "linux", "other systems have no ELF files")
+@pytest.mark.parametrize(("machine", "number"), [("x86_64", 62), ("aarch64", 183)])  # EM_X86_64, EM_AARCH64 of elf.h
+def test_a_library_for_each_machine(machine: str, number: int, tmp_path: Path) -> None:
+    content = bytearray(stub.compiled().read_bytes())
+    struct.pack_into("<H", content, 18, number)  # e_machine
+    path = tmp_path / "other.so"
+    path.write_bytes(content)
+    assert _elf.problem(str(path), machine) == ""
+    others = {"x86_64": "aarch64", "aarch64": "x86_64"}
+    assert f"not a shared library for {others[machine]}" in _elf.problem(str(path), others[machine])
+
+
 def test_an_unknown_machine_is_left_to_the_loader() -> None:
     assert isinstance(attempt(stub.compiled(), machine="riscv64"), Library)
 
@@ -232,6 +244,21 @@ def test_a_library_that_ends_with_a_section(missing: int, tmp_path: Path) -> Non
         assert f"truncated: {len(content) - missing} bytes of at least {len(content)}" in refused(path)
     else:
         assert isinstance(attempt(path), Library)
+
+
+@left_out_if(sys.platform != "linux", "other systems have no ELF files")
+@pytest.mark.parametrize("missing", [0, 1, 100])
+def test_a_library_that_ends_with_its_program_headers(missing: int, tmp_path: Path) -> None:
+    content = bytearray(stub.compiled().read_bytes())
+    (start,) = struct.unpack_from("<Q", content, 32)  # e_phoff
+    (count,) = struct.unpack_from("<H", content, 56)  # e_phnum
+    content += bytes(-len(content) % 8)
+    struct.pack_into("<Q", content, 32, len(content))
+    content += content[start : start + 56 * count]
+    path = tmp_path / "other.so"
+    path.write_bytes(content[: len(content) - missing])
+    wanted = f"truncated: {len(content) - missing} bytes of at least {len(content)}" if missing else ""
+    assert _elf.problem(str(path), facts().machine) == wanted
 
 
 @left_out_if(sys.platform != "linux", "other systems have no ELF files")

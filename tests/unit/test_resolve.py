@@ -116,6 +116,11 @@ class TestOwnTableWithNpu:
         assert resolution.provider == "upstream"
         assert "no overlay" in reasons(resolution)["overlay-torch_npu"]
 
+    @pytest.mark.parametrize("platform", ["linux-aarch64", "windows-x64"])
+    def test_not_that_of_another_platform(self, platform: str) -> None:
+        manifest = everything("overlay").replace(platform=platform)
+        assert _resolve.resolve(linux(**NPU, torch="2.12.1", table=UPSTREAM), manifest).provider == "upstream"
+
     @pytest.mark.parametrize("system", ["macos", "windows"])
     def test_never_outside_linux(self, system: str) -> None:
         other = facts(torch="2.12.1", torch_npu="2.12.0", system=system, machine="arm64", table=UPSTREAM)

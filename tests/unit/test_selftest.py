@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, Callable
 
 import pytest
-from dlx_torch_ext import _load, _selftest
+from dlx_torch_ext import _dlpack, _load, _selftest
 
 from tests.support import fake_torch, stub
 from tests.support.broken_table import FAULTS, broken_table
@@ -82,3 +83,11 @@ def test_an_exception_of_python_code_is_a_problem(torch: Any) -> None:
 
     torch.empty = refuse
     assert _selftest.problem(torch, right_table(), ours=True) == "the self-test failed: ValueError: no memory"
+
+
+@pytest.mark.parametrize(("ndim", "read"), [(2, 2), (1, 1), (0, 0), (-1, 0), (3, 0), (2**31 - 1, 0)])
+def test_no_more_sizes_are_read_than_there_can_be(ndim: int, read: int) -> None:
+    numbers = ctypes.c_int64 * 2
+    tensor = _dlpack.DLTensor(None, (1, 0), ndim, (2, 32, 1), numbers(2, 3), numbers(3, 1), 0)
+    fields = _selftest._read_fields(tensor)
+    assert (fields["shape"], fields["strides"]) == ((2, 3)[:read], (3, 1)[:read])

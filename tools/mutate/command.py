@@ -102,7 +102,7 @@ def _sample(bench: Bench, language: str, seed: int) -> Iterator[Mutant]:
     random.Random(seed).shuffle(makers)
     for make in makers:
         made = make()
-        if made is not None:
+        if made is not None and not facts.runs_elsewhere(made, (root / made.file).read_text(encoding="utf-8")):
             yield made
 
 

@@ -161,6 +161,7 @@ NONSENSE: dict[str, dict[str, Any]] = {
     "end_wraps": {"data": 2**64 - 16},
     "end_wraps_behind_the_offset": {"data": 2**64 - 64, "byte_offset": 48},
     "elements_overflow_behind_a_zero": {"shape": (0, 2**62, 4)},
+    "elements_become_negative_behind_a_zero": {"shape": (0, 2**62, 2)},
     "elements_overflow_before_a_zero": {"shape": (2**62, 4, 0)},
     "bytes_overflow_beside_a_zero": {"shape": (2**61, 0)},
 }

@@ -83,7 +83,7 @@ LOOPS: dict[str, tuple[Callable[[Any, int], int], Callable[[], Any], bool]] = {
     "dltensor": (dltensor, lambda: torch.ones(2, 3), False),
     "dltensor_of_a_subclass": (dltensor, lambda: torch.ones(2, 3).as_subclass(Plain), False),
     "dltensor_refused": (dltensor, REFUSED["conjugate"], True),
-    "dltensor_not_a_tensor": (dltensor, lambda: [1], True),
+    "dltensor_not_a_tensor": (dltensor, lambda: type("A" * 90, (), {})(), True),  # its name is in the error
     "owning": (owning, lambda: torch.ones(2, 3), False),
     "owning_six_dims": (owning, lambda: torch.ones(1, 1, 1, 1, 2, 3), False),
     "owning_with_grad": (owning, lambda: torch.ones(3, requires_grad=True) * 2, False),

@@ -25,7 +25,7 @@ bool allocate(const DLTensor& prototype, DLManagedTensorVersioned** out, Error* 
   int64_t elements, bytes;
   if (!check_layout(geometry.layout, dtype_bytes(prototype.dtype), kPrototype, &elements, &bytes, error)) return false;
   if (!device_from_dl(prototype.device, &geometry.torch_device, &geometry.device_index, error)) return false;
-  if (prototype.device.device_type != device_to_dl(geometry.torch_device)) {
+  if (!is_name_of(geometry.torch_device, prototype.device.device_type)) {
     return error->set(ErrorKind::kBufferError, "torch's allocator has no %s memory: allocate on kDLCPU%s%s",
                       dl_device_name(prototype.device.device_type), kBackend.dl_device == kDLCPU ? "" : " or ",
                       kBackend.dl_device == kDLCPU ? "" : dl_device_name(kBackend.dl_device));

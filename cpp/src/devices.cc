@@ -1,6 +1,19 @@
 #include "devices.h"
 
+#include <cstdlib>
+
+#include "dl_numbers.h"
+#include "settings.h"
+
 namespace dlx {
+
+bool g_exports_new_name = false;
+
+void read_device_name() {
+  if (kBackend.dl_device_new_name == 0) return;
+  const char* value = std::getenv("DLX_TORCH_NPU_DEVICE_TYPE");
+  g_exports_new_name = value != nullptr && says_one_of(value, {"ascend"});
+}
 
 const char* dl_device_name(int32_t dl_device) {
   switch (dl_device) {
@@ -20,6 +33,9 @@ const char* dl_device_name(int32_t dl_device) {
     case kDLHexagon: return "kDLHexagon";
     case kDLMAIA: return "kDLMAIA";
     case kDLTrn: return "kDLTrn";
+    case kDLTPU: return "kDLTPU";
+    case kDLTPUHost: return "kDLTPUHost";
+    case kDLAscend: return "kDLAscend";
     default: return "unknown";
   }
 }

@@ -37,10 +37,25 @@ inline int32_t other_device_to_dl(int32_t torch_device) {
   }
 }
 
+// Whether the build's own accelerator is exported under its newer name. Set before the table is handed out, and never changed after.
+extern bool g_exports_new_name;
+
+// Sets it from the environment: DLX_TORCH_NPU_DEVICE_TYPE.
+void read_device_name();
+
 inline int32_t device_to_dl(int32_t torch_device) {
   if (torch_device == kTorchCPU) return kDLCPU;
-  if (torch_device == kBackend.torch_device) return kBackend.dl_device;
+  if (torch_device == kBackend.torch_device) {
+    return kBackend.dl_device_new_name != 0 && g_exports_new_name ? kBackend.dl_device_new_name : kBackend.dl_device;
+  }
   return other_device_to_dl(torch_device);
+}
+
+// Whether a tensor on this torch device may be named so: as it is exported, or by its other name.
+inline bool is_name_of(int32_t torch_device, int32_t dl_device) {
+  if (kBackend.dl_device_new_name == 0 || torch_device != kBackend.torch_device)
+    return device_to_dl(torch_device) == dl_device;
+  return dl_device == kBackend.dl_device || dl_device == kBackend.dl_device_new_name;
 }
 
 // Memory that the host reads and writes as its own: a CPU tensor, whoever pinned it.
@@ -52,7 +67,7 @@ inline bool is_host_memory(int32_t dl_device) {
 inline bool is_own_accelerator(int32_t dl_device) {
   if (kBackend.torch_device == kTorchCPU || dl_device == 0) return false;
   return dl_device == kBackend.dl_device || dl_device == kBackend.dl_device_alias ||
-         dl_device == kBackend.dl_managed_device;
+         dl_device == kBackend.dl_device_new_name || dl_device == kBackend.dl_managed_device;
 }
 
 // DLPack's spelling of a device type, "unknown" where it has none.

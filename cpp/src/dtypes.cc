@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "dl_numbers.h"
+
 namespace dlx {
 namespace {
 
@@ -30,9 +32,11 @@ constexpr Code kCodes[] = {
     {"float6_e2m3fn", 6},
     {"float6_e3m2fn", 6},
     {"float4_e2m1fn", 4},
+    {"bcomplex", 0},
 };
 static_assert(sizeof(kCodes) / sizeof(kCodes[0]) == kDLCodes, "a name for every code");
-static_assert(kDLInt == 0 && kDLBool == 6 && kDLFloat8_e3m4 == 7 && kDLFloat8_e5m2 == 12 && kDLFloat4_e2m1fn == 17,
+static_assert(kDLInt == 0 && kDLBool == 6 && kDLFloat8_e3m4 == 7 && kDLFloat8_e5m2 == 12 && kDLFloat4_e2m1fn == 17 &&
+                  kDLBcomplex == 18,
               "in the order of dlpack.h");
 
 }  // namespace

@@ -40,7 +40,7 @@
 namespace dlx {
 
 constexpr int kScalarTypes = 48;
-constexpr int kDLCodes = 18;
+constexpr int kDLCodes = 19;
 constexpr int8_t kNoScalarType = -1;
 
 struct DTypeTables {

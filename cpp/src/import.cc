@@ -31,7 +31,7 @@ Returned find_on_storage(const ManagedBlock* block, Geometry* geometry, const ch
   const Storage& storage = block->storage;
   const int32_t torch_device = storage.device_type();
   const int32_t index = storage.device_index() < 0 ? 0 : storage.device_index();
-  const bool same_device = device_to_dl(torch_device) == tensor.device.device_type && index == tensor.device.device_id;
+  const bool same_device = is_name_of(torch_device, tensor.device.device_type) && index == tensor.device.device_id;
   const bool both_host = torch_device == kTorchCPU && is_host_memory(tensor.device.device_type);
   if (!same_device && !both_host) return Returned::kElsewhere;
   geometry->torch_device = torch_device;

@@ -2,6 +2,7 @@
 #include <dlx/dlx_torch.h>
 
 #include "backends/backend.h"
+#include "devices.h"
 #include "forks.h"
 #include "functions.h"
 #include "torch_tensor.h"
@@ -33,6 +34,7 @@ const DLPackExchangeAPI* dlx_torch_exchange_api(uint32_t pyobject_size) {
   // PyObject is a reference count and a type: 16 bytes with the GIL, 32 without; its size is a multiple of a pointer's.
   if (pyobject_size < 2 * sizeof(void*) || pyobject_size > 256 || pyobject_size % sizeof(void*) != 0) return nullptr;
   if (dlx::g_pyobject_size != 0 && dlx::g_pyobject_size != pyobject_size) return nullptr;
+  if (dlx::g_pyobject_size == 0) dlx::read_device_name();
   dlx::g_pyobject_size = pyobject_size;
   dlx::watch_forks();
   return &kTable;

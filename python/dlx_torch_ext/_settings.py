@@ -10,6 +10,7 @@ from ._record import Record
 UPSTREAM = "upstream"
 DLX = "dlx"
 PREFERENCES = (UPSTREAM, DLX)
+NPU_DEVICE_TYPES = ("ext_dev", "ascend")
 
 # What a switch may say. Any other word counts as on; the doctor warns of it.
 ON = ("1", "true", "yes", "on")
@@ -23,8 +24,11 @@ VARIABLES = {
     "library": "DLX_TORCH_LIBRARY",
     "cache_dir": "DLX_TORCH_CACHE_DIR",
     "npu_drain": "DLX_TORCH_NPU_DRAIN",
+    "npu_device_type": "DLX_TORCH_NPU_DEVICE_TYPE",
     "refuse_read_only": "DLX_TORCH_REFUSE_READ_ONLY",
 }
+# What a variable that is no switch may say; the first word is the default. The doctor warns of any other.
+CHOICES = {"prefer": PREFERENCES, "npu_device_type": NPU_DEVICE_TYPES}
 SWITCHES = ("disable", "autoload", "npu_drain", "refuse_read_only")
 # The variables that are read when libraries are compiled: pyproject.toml gives them to CMake.
 BUILD_VARIABLES = (
@@ -42,8 +46,9 @@ class Settings(Record):
     `disable`: put no table anywhere. `autoload`: attach at `import torch`. `prefer`: "upstream" or "dlx", whose table
     to use where torch has its own. `library`: the path of a library to use instead of the chosen one. `cache_dir`:
     where libraries that were built here are. `npu_drain`: drain the host queue before a stream is handed out.
+    `npu_device_type`: the name under which NPU tensors are exported, kDLExtDev or kDLAscend.
     `refuse_read_only`: import no managed tensor that its producer calls read-only.
-    `problem`: what is wrong with a value, in one line; empty if nothing is.
+    `problems`: what is wrong with a value, a line for each field of CHOICES that has a wrong one.
     """
 
     disable: bool = False
@@ -52,28 +57,36 @@ class Settings(Record):
     library: str = ""
     cache_dir: str = ""
     npu_drain: bool = True
+    npu_device_type: str = NPU_DEVICE_TYPES[0]
     refuse_read_only: bool = False
-    problem: str = ""
+    problems: tuple[tuple[str, str], ...] = ()
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """Reads `environment`, by default os.environ. Never raises."""
     environment = os.environ if environment is None else environment
     given = {field: environment.get(name, "") for field, name in VARIABLES.items()}
-    prefer, problem = given["prefer"] or UPSTREAM, ""
-    if prefer not in PREFERENCES:
-        problem = f"{VARIABLES['prefer']}={prefer} is neither upstream nor dlx: taken as upstream"
-        prefer = UPSTREAM
+    given["npu_device_type"] = given["npu_device_type"].strip().lower()  # as the libraries read it
+    chosen = {field: given[field] if given[field] in words else words[0] for field, words in CHOICES.items()}
+    wrong = [field for field in CHOICES if given[field] not in ("", chosen[field])]
     return Settings(
         disable=_is_on(given["disable"], default=False),
         autoload=_is_on(given["autoload"], default=True),
-        prefer=prefer,
+        **chosen,
         library=_path(given["library"]),
         cache_dir=_path(given["cache_dir"]),
         npu_drain=_is_on(given["npu_drain"], default=True),
         refuse_read_only=_is_on(given["refuse_read_only"], default=False),
-        problem=problem,
+        problems=tuple((field, _problem(field, environment[VARIABLES[field]])) for field in wrong),
     )
+
+
+def _problem(field: str, value: str) -> str:
+    taken = {
+        "prefer": "is neither upstream nor dlx: taken as upstream",
+        "npu_device_type": "is neither ext_dev nor ascend: taken as ext_dev",
+    }
+    return f"{VARIABLES[field]}={value} {taken[field]}"
 
 
 def _is_on(value: str, *, default: bool) -> bool:

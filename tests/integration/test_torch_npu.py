@@ -12,7 +12,7 @@ from tests.snippets import torch_npu, torch_npu_alone
 from tests.support import on_ascend
 from tests.support.left_out import left_out_if
 from tests.support.process import spawn
-from tests.support.structs import EXT_DEV
+from tests.support.structs import ASCEND, EXT_DEV
 from tests.support.table import PREFIX
 from tests.support.this_torch import CALLS_EXTENSIONS, HAS_OWN_TABLE, HAS_TORCH_NPU, NAME
 
@@ -74,6 +74,10 @@ def test_the_stream_is_the_current_one_of_each_device() -> None:
     }
 
 
+def test_the_stream_is_the_same_by_either_name() -> None:
+    assert on_ascend.call(torch_npu.streams_by_both_names) == [True] * 4
+
+
 def test_the_stream_is_a_threads_own() -> None:
     assert on_ascend.call(torch_npu.stream_of_two_threads) == [True, True, True]
 
@@ -116,9 +120,9 @@ def test_without_libtorch_npu_the_stream_is_an_error() -> None:
     assert text == "dlx-torch: libtorch_npu is not loaded: import torch_npu first"
 
 
-def test_tensors_go_out_and_come_back_with_torch_npus_own_storage() -> None:
-    assert on_ascend.call(torch_npu.round_trip) == {
-        "exported": {"device": [EXT_DEV, 1], "shape": [4, 3], "strides": [1, 4], "same_address": True},
+def came_back(name: int) -> dict[str, Any]:
+    return {
+        "exported": {"device": [name, 1], "shape": [4, 3], "strides": [1, 4], "same_address": True},
         "device": "npu:1",
         "shape": [4, 3],
         "strides": [1, 4],
@@ -128,8 +132,20 @@ def test_tensors_go_out_and_come_back_with_torch_npus_own_storage() -> None:
     }
 
 
-def test_memory_of_another_library_gets_torch_npus_own_storage() -> None:
-    assert on_ascend.call(torch_npu.import_memory_of_another_library) == {
+@pytest.mark.parametrize("renamed", [None, ASCEND])
+def test_tensors_go_out_and_come_back_with_torch_npus_own_storage(renamed: int | None) -> None:
+    assert on_ascend.call(torch_npu.round_trip, renamed) == came_back(EXT_DEV)
+
+
+@pytest.mark.parametrize(("setting", "name"), [(" Ascend", ASCEND), ("21", EXT_DEV)])
+def test_they_go_out_under_the_newer_name_where_that_is_asked_for(setting: str, name: int) -> None:
+    env = {**NO_SETTINGS, "DLX_TORCH_NPU_DEVICE_TYPE": setting}
+    assert spawn.call(torch_npu.round_trips, [None, EXT_DEV, ASCEND], env=env) == [came_back(name)] * 3
+
+
+@pytest.mark.parametrize("name", [EXT_DEV, ASCEND])
+def test_memory_of_another_library_gets_torch_npus_own_storage(name: int) -> None:
+    assert on_ascend.call(torch_npu.import_memory_of_another_library, name) == {
         "device": "npu:1",
         "offset": 8,
         "shape": [2, 3],
@@ -143,6 +159,7 @@ def test_memory_of_another_library_gets_torch_npus_own_storage() -> None:
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "device_2": ({"device": (EXT_DEV, 2)}, "BufferError"),
     "device_minus_1": ({"device": (EXT_DEV, -1)}, "BufferError"),
+    "device_2_by_its_newer_name": ({"device": (ASCEND, 2)}, "BufferError"),
     "lanes_2": ({"dtype": (2, 32, 2)}, "BufferError"),
     "size_negative": ({"shape": (-2, 3)}, "ValueError"),
     "stride_negative": ({"strides": (-3, 1)}, "ValueError"),
@@ -158,8 +175,9 @@ def test_what_cannot_be_imported_stays_with_the_caller(name: str) -> None:
     assert text.startswith(PREFIX)
 
 
-def test_allocation_lands_on_the_device_asked_for() -> None:
-    assert on_ascend.call(torch_npu.allocate_on_each_device) == [
+@pytest.mark.parametrize("name", [EXT_DEV, ASCEND])
+def test_allocation_lands_on_the_device_asked_for(name: int) -> None:
+    assert on_ascend.call(torch_npu.allocate_on_each_device, name) == [
         {"device": f"npu:{index}", "grown": True, "shape": [3, 4], "current_device": 0, "freed": True}
         for index in (0, 1)
     ]
@@ -181,12 +199,8 @@ def test_plain_layouts_of_every_rank_are_exported(dims: int) -> None:
 @left_out_if(not HAS_OWN_TABLE, f"{NAME} has no table of its own")
 def test_torchs_table_stays_untouched_and_comes_back() -> None:
     assert on_ascend.call(torch_npu.torchs_table_before_and_after) == {
-        "same": [
-            "managed_tensor_allocator",
-            "managed_tensor_from_py_object_no_sync",
-            "dltensor_from_py_object_no_sync",
-        ],
-        "replaced": ["managed_tensor_to_py_object_no_sync", "current_work_stream"],
+        "same": ["managed_tensor_from_py_object_no_sync", "dltensor_from_py_object_no_sync"],
+        "replaced": ["managed_tensor_allocator", "managed_tensor_to_py_object_no_sync", "current_work_stream"],
         "back": True,
         "unchanged": True,
     }

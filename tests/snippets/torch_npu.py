@@ -15,7 +15,7 @@ from tests.simulators.ascend import recorder
 from tests.snippets.simulated_ascend import idle_tensor
 from tests.support.consumer import consumer
 from tests.support.foreign_tensors import ForeignTensor, prototype
-from tests.support.structs import CPU, EXT_DEV, DLPackExchangeAPI
+from tests.support.structs import ASCEND, CPU, EXT_DEV, DLPackExchangeAPI
 from tests.support.table import AllocatorError, Table, capsule_address
 
 
@@ -24,10 +24,10 @@ def attached_table() -> Table:
     return Table(capsule_address(torch.Tensor.__dlpack_c_exchange_api__))
 
 
-def streams_of_table() -> list[int | None]:
-    """The current stream of each device, by our table."""
+def streams_of_table(name: int = EXT_DEV) -> list[int | None]:
+    """The current stream of each device, which is asked for by that name, by our table."""
     table = attached_table()
-    return [table.stream(EXT_DEV, index) for index in (0, 1)]
+    return [table.stream(name, index) for index in (0, 1)]
 
 
 def streams_of_torch_npu() -> list[int]:
@@ -71,6 +71,14 @@ def streams_inside_and_outside() -> dict[str, bool | int]:
         "within_both": within_both == [first.npu_stream, second.npu_stream],
         "current_device": torch.npu.current_device(),
     }
+
+
+def streams_by_both_names() -> list[bool]:
+    """Whether each name gets the streams that torch_npu has, outside and inside of a stream."""
+    both = (EXT_DEV, ASCEND)
+    outside = [streams_of_table(name) == streams_of_torch_npu() for name in both]
+    with torch.npu.stream(torch.npu.Stream("npu:1")):
+        return [*outside, *(streams_of_table(name) == streams_of_torch_npu() for name in both)]
 
 
 def stream_of_two_threads() -> list[bool]:
@@ -125,17 +133,22 @@ def stream_of_a_failed_queue() -> list[str]:
     return error_of(lambda: table.stream(EXT_DEV, 1))
 
 
-def round_trip() -> dict[str, Any]:
-    """A transposed tensor as the table exports it, and as it comes back."""
+def round_trip(renamed: int | None = None) -> dict[str, Any]:
+    """A transposed tensor as the table exports it, and as it comes back. `renamed`: the name of its device that a
+    consumer has written there meanwhile."""
     table = attached_table()
     x = torch.empty(3, 4, dtype=torch.float16, device="npu:1").t()
     made = table.export(x)
+    borrowed = table.dltensor(x).device
+    assert (borrowed.device_type, borrowed.device_id) == (made.tensor.device.device_type, made.tensor.device.device_id)
     exported = {
         "device": [made.tensor.device.device_type, made.tensor.device.device_id],
         "shape": made.shape,
         "strides": made.strides,
         "same_address": made.tensor.data == x.data_ptr(),
     }
+    if renamed is not None:
+        made.tensor.device.device_type = renamed
     back = table.to_torch(made.release())
     copy = torch.empty_like(back)
     copy.copy_(back)  # reads torch_npu's description of the storage
@@ -151,10 +164,16 @@ def round_trip() -> dict[str, Any]:
     }
 
 
-def import_memory_of_another_library() -> dict[str, Any]:
+def round_trips(renamed: list[int | None]) -> list[dict[str, Any]]:
+    import torch_npu  # noqa: F401  where torch does not do it
+
+    return [round_trip(name) for name in renamed]
+
+
+def import_memory_of_another_library(name: int) -> dict[str, Any]:
     table = attached_table()
     x = torch.empty(64, device="npu:1")
-    foreign = ForeignTensor((2, 3), (3, 1), device=(EXT_DEV, 1), data=x.data_ptr(), byte_offset=8)
+    foreign = ForeignTensor((2, 3), (3, 1), device=(name, 1), data=x.data_ptr(), byte_offset=8)
     back = table.to_torch(foreign.address)
     view = back[1:]
     seen = {
@@ -178,11 +197,12 @@ def import_refused(described: dict[str, Any]) -> list[Any]:
     return [*error_of(lambda: table.to_torch(foreign.address)), foreign.deleted]
 
 
-def allocate_on_each_device() -> list[dict[str, Any]]:
+def allocate_on_each_device(name: int) -> list[dict[str, Any]]:
     table, seen = attached_table(), []
     for index in (0, 1):
         before = torch.npu.memory_allocated(index)
-        made = table.allocate(prototype((3, 4), device=(EXT_DEV, index)))
+        made = table.allocate(prototype((3, 4), device=(name, index)))
+        assert made.tensor.device.device_type == name
         grown = torch.npu.memory_allocated(index) > before
         back = table.to_torch(made.release())
         found = {

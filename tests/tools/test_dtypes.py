@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import re
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,15 +37,20 @@ FIXED = {
     "float6_e3m2fn": 6,
     "float4_e2m1fn": 4,
 }
-CODES = len(NAMED) + len(FIXED)
+LATER = ["bcomplex"]  # on the main branch of dmlc/dlpack
+CODES = len(NAMED) + len(FIXED) + len(LATER)
 
 
 @pytest.fixture(scope="module")
 def library() -> Any:
-    parts = [(SOURCES / name).read_text(encoding="utf-8") for name in ("dtypes.h", "dtypes.cc", "errors.cc")]
+    parts = [
+        (SOURCES / name).read_text(encoding="utf-8") for name in ("dtypes.h", "dl_numbers.h", "dtypes.cc", "errors.cc")
+    ]
     source = compiled.scratch() / "dtypes.cc"
     # One text, so that compiled.library notices every change.
-    source.write_text(re.sub(r'#include "(dtypes|errors)\.h"\n', "", "#include <errors.h>\n" + "".join(parts)) + DRIVER)
+    source.write_text(
+        re.sub(r'#include "(dtypes|dl_numbers|errors)\.h"\n', "", "#include <errors.h>\n" + "".join(parts)) + DRIVER
+    )
     flags = ("-std=c++17", "-DDLX_TORCH_MINOR=9", f"-I{SOURCES}", f"-I{compiled.dlpack_include()}")
     made = ctypes.CDLL(str(compiled.library(source, *flags)))
     made.to_dl.restype, made.bytes_of.restype = DLDataType, ctypes.c_int64
@@ -59,7 +66,8 @@ def name(library: Any, code: int, bits: int, lanes: int = 1) -> str:
 
 
 def test_a_name_says_everything(library: Any) -> None:
-    for code, (word, bits) in enumerate([*((word, 0) for word in NAMED), *FIXED.items()]):
+    names = [*((word, 0) for word in NAMED), *FIXED.items(), *((word, 0) for word in LATER)]
+    for code, (word, bits) in enumerate(names):
         for lanes in (1, 2, 65535):
             suffix = "" if lanes == 1 else f"x{lanes}"
             if bits == 0:
@@ -100,3 +108,16 @@ def test_no_other_dtype_has_a_number(library: Any) -> None:
 )
 def test_bytes(bits: int, lanes: int, expected: int, library: Any) -> None:
     assert library.bytes_of(DLDataType(0, bits, lanes)) == expected
+
+
+@pytest.mark.parametrize("number", [18, 21])
+def test_a_number_of_another_dlpack_does_not_compile(number: int, tmp_path: Path) -> None:
+    """dlpack.h may have the name already; then the numbers have to agree."""
+    header = tmp_path / "dlpack" / "dlpack.h"
+    header.parent.mkdir()
+    types = f"enum DLDeviceType {{ kDLCPU = 1, kDLAscend = {number} }};"
+    header.write_text(f"{types} enum DLDataTypeCode {{ kDLInt, kDLBcomplex = 18 }};\n")
+    command = ["c++", "-std=c++17", "-fsyntax-only", f"-I{tmp_path}", str(SOURCES / "dl_numbers.h")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == (number == 21)
+    assert ("kDLAscend is another number in this dlpack.h" in done.stderr) == (number != 21)

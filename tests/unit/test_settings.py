@@ -39,7 +39,20 @@ def test_paths_are_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 def test_an_unknown_preference_is_reported_and_ignored() -> None:
     settings = read_settings({"DLX_TORCH_PREFER": "mine"})
     assert settings.prefer == "upstream"
-    assert "DLX_TORCH_PREFER=mine is neither upstream nor dlx" in settings.problem
+    assert settings.problems == (("prefer", "DLX_TORCH_PREFER=mine is neither upstream nor dlx: taken as upstream"),)
+
+
+@pytest.mark.parametrize("value", ["ascend", "Ascend", " ascend "])
+def test_the_name_of_npu_tensors(value: str) -> None:
+    assert read_settings({"DLX_TORCH_NPU_DEVICE_TYPE": value}) == Settings(npu_device_type="ascend")
+
+
+@pytest.mark.parametrize("value", ["ext_dev", "", "kDLAscend", "21"])
+def test_any_other_name_is_the_default(value: str) -> None:
+    settings = read_settings({"DLX_TORCH_NPU_DEVICE_TYPE": value})
+    assert settings.npu_device_type == "ext_dev"
+    wrong = f"DLX_TORCH_NPU_DEVICE_TYPE={value} is neither ext_dev nor ascend: taken as ext_dev"
+    assert [text for _, text in settings.problems] == ([wrong] if value not in ("ext_dev", "") else [])
 
 
 def names(pattern: str, *files: Path) -> set[str]:
@@ -52,7 +65,7 @@ def test_every_variable_that_is_read_is_known() -> None:
     python = names(r'"(DLX_TORCH_\w*[A-Z0-9])"', *package.rglob("*.py"))
     python -= {"DLX_TORCH_EXACT", "DLX_TORCH_CXX11_ABI", "DLX_TORCH_VERSION"}  # which `dlx-torch build` sets for CMake
     read_by_cpp = names(r'(?:getenv|Switch \w+)\("(\w+)"', *cpp.rglob("*.cc"))
-    assert len(read_by_cpp) == 2
+    assert len(read_by_cpp) == 3
     assert read_by_cpp <= set(VARIABLES.values()) <= python
     assert python <= {*VARIABLES.values(), *BUILD_VARIABLES}
 

@@ -57,9 +57,9 @@ DLX_TORCH_API const char* dlx_torch_built_for(void);
 DLX_TORCH_API const DLPackExchangeAPI* dlx_torch_exchange_api(uint32_t pyobject_size);
 
 /*
- * A table that forwards to torch's own, `upstream`, and replaces what is wrong there on Ascend: the stream and the import of kDLExtDev.
- * `upstream` stays untouched, and must live as long as the process. NULL if it is NULL, of another DLPack major version, or not the one
- * of the first call.
+ * A table that forwards to torch's own, `upstream`, and replaces what is wrong there on Ascend: the stream and the import of kDLExtDev,
+ * which may also be named kDLAscend. `upstream` stays untouched, and must live as long as the process. NULL if it is NULL, of another
+ * DLPack major version, or not the one of the first call.
  */
 DLX_TORCH_API const DLPackExchangeAPI* dlx_torch_overlay(const DLPackExchangeAPI* upstream);
 

@@ -46,7 +46,8 @@ struct DeviceName {
       case kDLCUDA:
       case kDLCUDAManaged: name = "cuda:%d"; break;
       case kDLROCM: name = "rocm:%d"; break;
-      case kDLExtDev: name = "npu:%d"; break;
+      case kDLExtDev:
+      case 21: name = "npu:%d"; break;  // kDLAscend, which DLPack 1.3 has on its main branch only
       case kDLOneAPI: name = "xpu:%d"; break;
       case kDLMetal: name = "mps:%d"; break;
       default: snprintf(text, sizeof(text), "device %d:%d", device.device_type, device.device_id); return;

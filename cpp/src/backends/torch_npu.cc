@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 #include "backends/npu_library.h"
 #include "devices.h"
+#include "dl_numbers.h"
 #include "torch_tensor.h"
 
 namespace dlx {
@@ -24,6 +25,7 @@ constexpr Backend make_backend() {
   backend.fork_module = "torch_npu._C";
   backend.fork_function = "_npu_isInBadFork";
   backend.dl_device = kDLExtDev;
+  backend.dl_device_new_name = kDLAscend;
   backend.from_blob = &from_blob;
   backend.has_plain_format = &has_plain_format;
   return backend;

@@ -59,7 +59,7 @@ Wrap find_wrap() {
 // Whether the tensor that came out is the one that was asked for.
 bool matches(const DLTensor& made, const DLTensor& asked, const void* data) {
   if (made.ndim != asked.ndim || std::memcmp(&made.dtype, &asked.dtype, sizeof(made.dtype)) != 0) return false;
-  if (made.device.device_type != asked.device.device_type || made.device.device_id != asked.device.device_id)
+  if (!is_name_of(kTorchPrivateUse1, made.device.device_type) || made.device.device_id != asked.device.device_id)
     return false;
   int64_t elements = 1;
   for (int32_t i = 0; i < asked.ndim; ++i) {

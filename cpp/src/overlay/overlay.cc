@@ -1,5 +1,6 @@
-// The table for a torch that has one already and runs on Ascend: torch's own five functions, with the stream and the import of
-// kDLExtDev replaced. Everything else is torch's pointer itself, so it costs nothing and changes nothing.
+// The table for a torch that has one already and runs on Ascend: torch's own five functions, with the stream and the import replaced for
+// the NPU, and its newer name taken. Export is torch's pointer itself, so it costs nothing and changes nothing, unless the newer name was
+// asked for.
 //
 // No torch header and no torch symbol is used, so that one library serves torch 2.10 and whatever comes.
 #include <dlx/dlx_torch.h>
@@ -9,6 +10,7 @@
 #include "backends/backend.h"
 #include "backends/npu_library.h"
 #include "devices.h"
+#include "dl_numbers.h"
 #include "errors.h"
 #include "forks.h"
 #include "incoming.h"
@@ -25,6 +27,7 @@ constexpr Backend make_backend() {
   backend.fork_module = "torch_npu._C";
   backend.fork_function = "_npu_isInBadFork";
   backend.dl_device = kDLExtDev;
+  backend.dl_device_new_name = kDLAscend;
   return backend;
 }
 
@@ -47,8 +50,36 @@ void initialize_npu(int32_t index) {
   if (g_upstream->managed_tensor_allocator(&prototype, &made, nullptr, ignore) == 0) made->deleter(made);
 }
 
+void export_new_name(DLDevice* device) {
+  if (device->device_type == kDLExtDev) device->device_type = static_cast<DLDeviceType>(kDLAscend);
+}
+
+int dltensor_by_new_name(void* py_object, DLTensor* out) noexcept {
+  const int rc = g_upstream->dltensor_from_py_object_no_sync(py_object, out);
+  if (rc == 0) export_new_name(&out->device);
+  return rc;
+}
+
+int managed_tensor_by_new_name(void* py_object, DLManagedTensorVersioned** out) noexcept {
+  const int rc = g_upstream->managed_tensor_from_py_object_no_sync(py_object, out);
+  if (rc == 0) export_new_name(&(*out)->dl_tensor.device);
+  return rc;
+}
+
+int managed_tensor_allocator(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx,
+                             void (*SetError)(void* error_ctx, const char* kind, const char* message)) noexcept {
+  if (prototype->device.device_type != static_cast<DLDeviceType>(kDLAscend))
+    return g_upstream->managed_tensor_allocator(prototype, out, error_ctx, SetError);
+  DLTensor asked = *prototype;
+  asked.device.device_type = kDLExtDev;
+  const int rc = g_upstream->managed_tensor_allocator(&asked, out, error_ctx, SetError);
+  if (rc == 0) export_new_name(&(*out)->dl_tensor.device);
+  return rc;
+}
+
 int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_current_stream) noexcept {
-  if (device_type != kDLExtDev) return g_upstream->current_work_stream(device_type, device_id, out_current_stream);
+  if (!is_own_accelerator(device_type))
+    return g_upstream->current_work_stream(device_type, device_id, out_current_stream);
   Error error;
   try {
     if (check_fork(&error) && check_device_index(device_type, device_id, ErrorKind::kRuntimeError, &error)) {
@@ -63,7 +94,7 @@ int current_work_stream(DLDeviceType device_type, int32_t device_id, void** out_
 
 int managed_tensor_to_py_object_no_sync(DLManagedTensorVersioned* managed, void** out_py_object) noexcept {
   if (managed == nullptr || managed->version.major != DLPACK_MAJOR_VERSION ||
-      managed->dl_tensor.device.device_type != kDLExtDev) {
+      !is_own_accelerator(managed->dl_tensor.device.device_type)) {
     return g_upstream->managed_tensor_to_py_object_no_sync(managed, out_py_object);
   }
   Error error;
@@ -106,6 +137,12 @@ const DLPackExchangeAPI* dlx_torch_overlay(const DLPackExchangeAPI* upstream) {
   table.header.prev_api = nullptr;
   table.managed_tensor_to_py_object_no_sync = &dlx::managed_tensor_to_py_object_no_sync;
   table.current_work_stream = &dlx::current_work_stream;
+  table.managed_tensor_allocator = &dlx::managed_tensor_allocator;
+  dlx::read_device_name();
+  if (dlx::g_exports_new_name) {
+    table.dltensor_from_py_object_no_sync = &dlx::dltensor_by_new_name;
+    table.managed_tensor_from_py_object_no_sync = &dlx::managed_tensor_by_new_name;
+  }
   dlx::watch_forks();
   made.store(true, std::memory_order_release);
   return &table;

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from .. import _api, _tvm_ffi
 from .._facts import Facts
 from .._resolve import LIBRARY_VARIABLE, PREFER_DLX, Rejected
-from .._settings import BUILD_VARIABLES, DLX, OFF, ON, PREFERENCES, SWITCHES, VARIABLES, Settings
+from .._settings import BUILD_VARIABLES, CHOICES, DLX, OFF, ON, SWITCHES, VARIABLES, Settings
 from .._status import FOREIGN_IS_THERE, Status, named_library_problem
 
 PREFIX = "DLX_TORCH_"
@@ -40,8 +40,8 @@ def _null_npu_stream(status: Status, facts: Facts) -> Iterator[str]:
 
 def _values(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
     """Variables whose value is not one of those they take."""
-    if settings.problem:
-        yield settings.problem + _nearest(environment.get(VARIABLES["prefer"], ""), PREFERENCES)
+    for field, problem in settings.problems:
+        yield problem + _nearest(environment.get(VARIABLES[field], ""), CHOICES[field])
     for name in map(VARIABLES.__getitem__, SWITCHES):
         value = environment.get(name, "")
         if value and value.strip().lower() not in (*ON, *OFF):

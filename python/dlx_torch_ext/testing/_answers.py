@@ -6,7 +6,17 @@ from typing import Any, Mapping, NamedTuple, Optional, Tuple, Union
 
 from .._dlpack import FUNCTIONS
 
-DEVICES = {"cpu": 1, "cuda": 2, "cuda_host": 3, "metal": 8, "rocm": 10, "rocm_host": 11, "ext_dev": 12, "npu": 12}
+DEVICES = {
+    "cpu": 1,
+    "cuda": 2,
+    "cuda_host": 3,
+    "metal": 8,
+    "rocm": 10,
+    "rocm_host": 11,
+    "ext_dev": 12,
+    "npu": 12,
+    "ascend": 21,
+}
 NAMES = (*FUNCTIONS, "__dlpack__", "__dlpack_device__")
 
 Fail = Mapping[str, Union[BaseException, int, None]]

@@ -13,6 +13,7 @@ import torch
 from tests.support.foreign_tensors import ForeignTensor, prototype
 from tests.support.left_out import cases
 from tests.support.structs import (
+    ASCEND,
     CUDA,
     CUDA_HOST,
     CUDA_MANAGED,
@@ -24,6 +25,8 @@ from tests.support.structs import (
     OPENCL,
     ROCM,
     ROCM_HOST,
+    TPU,
+    TPU_HOST,
     TRN,
     VPI,
     VULKAN,
@@ -305,6 +308,9 @@ DEVICES = {
     HEXAGON: "kDLHexagon",
     MAIA: "kDLMAIA",
     TRN: "kDLTrn",
+    TPU: "kDLTPU",
+    TPU_HOST: "kDLTPUHost",
+    ASCEND: "kDLAscend",
     0: "unknown",
     99: "unknown",
     -1: "unknown",

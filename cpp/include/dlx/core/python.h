@@ -82,7 +82,8 @@ DLX_INLINE void dlx_dtype_name(DLDataType dtype, char* text, size_t size) {
   static const char* const names[] = {
       "int%d",       "uint%d",          "float%d",        "handle%d",           "bfloat%d",      "complex%d",
       "bool",        "float8_e3m4",     "float8_e4m3",    "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
-      "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn",      "float6_e3m2fn", "float4_e2m1fn"};
+      "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn",      "float6_e3m2fn", "float4_e2m1fn",
+      "bcomplex%d"};
   const char* name = dtype.code < sizeof(names) / sizeof(names[0]) ? names[dtype.code] : "dtype(%d bits)";
   const int at = snprintf(text, size, name, dtype.bits);
   if (dtype.lanes != 1) snprintf(text + at, size - (size_t)at, "x%d", dtype.lanes);

@@ -30,7 +30,8 @@ DLX_INLINE PyObject* dlx_torch_interface(PyObject* torch, DLDevice device, const
     case kDLCUDA:
     case kDLCUDAManaged:
     case kDLROCM: *handle = "cuda_stream"; return PyObject_GetAttrString(torch, "cuda");
-    case kDLExtDev: *handle = "npu_stream"; return PyObject_GetAttrString(torch, "npu");
+    case kDLExtDev:
+    case 21: *handle = "npu_stream"; return PyObject_GetAttrString(torch, "npu");
     case kDLOneAPI: *handle = "sycl_queue"; return PyObject_GetAttrString(torch, "xpu");
     default: return NULL;
   }

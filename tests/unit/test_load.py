@@ -273,3 +273,16 @@ def test_zeros_take_no_place_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "zeros.so"
     path.write_bytes(content)
     assert isinstance(attempt(path), Library)
+
+
+@pytest.mark.parametrize(
+    ("version", "fits"),
+    [((1, 3), True), ((1, 9), True), ((1, 2), False), ((0, 9), False), ((2, 0), False), ((2, 5), False)],
+)
+def test_the_versions_of_dlpack_that_a_table_may_have(version: tuple[int, int], fits: bool) -> None:
+    problem = _load._dlpack_version_problem(*version)
+    assert problem == ("" if fits else f"has DLPack {version[0]}.{version[1]}, needed is 1.3 or a newer 1.x")
+
+
+def test_only_a_file_system_mounted_noexec_gets_that_remedy() -> None:
+    assert _load._remedy_for_noexec(sys.executable) == ""  # it runs

@@ -91,3 +91,10 @@ def test_no_more_sizes_are_read_than_there_can_be(ndim: int, read: int) -> None:
     tensor = _dlpack.DLTensor(None, (1, 0), ndim, (2, 32, 1), numbers(2, 3), numbers(3, 1), 0)
     fields = _selftest._read_fields(tensor)
     assert (fields["shape"], fields["strides"]) == ((2, 3)[:read], (3, 1)[:read])
+
+
+def test_dtypes_have_the_names_of_torch() -> None:
+    words = {0: "int32", 1: "uint32", 2: "float32", 4: "bfloat32", 5: "complex32", 6: "bool32"}
+    assert {code: _selftest._dtype_name(code, 32, 1) for code in words} == words
+    assert _selftest._dtype_name(2, 32, 4) == "float32 x 4 lanes"
+    assert _selftest._dtype_name(99, 8, 1) == "DLPack dtype code 99, bits 8"

@@ -1,0 +1,82 @@
+"""The vendors' runtimes, as C functions of the library that torch has loaded. Each call releases the GIL."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from typing import Any
+
+_P, _N, _I = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+_DEVICE_TO_HOST, _DEVICE_TO_DEVICE = 2, 3  # in all three
+NOT_READY = 600  # in CUDA and in HIP
+
+
+class Failed(Exception):
+    """What a check says when it fails."""
+
+
+class Runtime:
+    """CUDA's. Streams are the addresses of their handles; 0 is the default stream of the current device."""
+
+    kind, module, handle, dl_device = "cuda", "cuda", "cuda_stream", 2
+    library, prefix, host_alloc = "cudart", "cuda", "cudaHostAlloc"
+
+    def __init__(self) -> None:
+        self.path = loaded(self.library)
+        if not self.path:
+            raise Failed(f"torch has loaded no lib{self.library}.so, which is needed to give work to a stream")
+        self._functions = ctypes.CDLL(self.path)
+
+    def has(self, name: str) -> bool:
+        return hasattr(self._functions, name)
+
+    def do(self, name: str, *arguments: Any, allowed: int = 0) -> int:
+        """Calls a function of the runtime and returns 0 or what is `allowed` besides."""
+        rc = int(getattr(self._functions, name)(*arguments))
+        if rc not in (0, allowed):
+            raise Failed(f"{name} returned {rc}")
+        return rc
+
+    def number(self, name: str) -> int:
+        """What a function answers through a pointer to int."""
+        out = _I()
+        self.do(name, ctypes.byref(out))
+        return out.value
+
+    def versions(self) -> dict[str, str]:
+        return {name: str(self.number(f"{self.prefix}{name.title()}GetVersion")) for name in ("driver", "runtime")}
+
+    def host_memory(self, size: int) -> int:
+        """The address of page-locked memory, which is never freed: copies to other memory may wait for the device."""
+        out = _P()
+        self.do(self.host_alloc, ctypes.byref(out), _N(size), 0)
+        return out.value or 0
+
+    def copy(self, to: int, source: int, size: int, stream: int, *, to_host: bool = False) -> None:
+        """Gives a copy of device memory to the stream."""
+        kind = _DEVICE_TO_HOST if to_host else _DEVICE_TO_DEVICE
+        self.do(f"{self.prefix}MemcpyAsync", _P(to), _P(source), _N(size), kind, _P(stream))
+
+    def call(self, stream: int, function: Any, data: Any) -> None:
+        """Gives a call of the C function to the stream, which waits until that returns."""
+        self.do(f"{self.prefix}LaunchHostFunc", _P(stream), function, data)
+
+    def is_done(self, stream: int) -> bool:
+        """Whether all work of the stream is done. Does not wait."""
+        return self.do(f"{self.prefix}StreamQuery", _P(stream), allowed=NOT_READY) == 0
+
+    def wait(self, stream: int) -> None:
+        self.do(f"{self.prefix}StreamSynchronize", _P(stream))
+
+
+def loaded(library: str) -> str:
+    """The path of the library, which may have a version or a digest in its name, in this process; "" if it is not."""
+    pattern = re.compile(rf"/lib{library}(-[0-9a-f]+)?\.so[.\d]*$")
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        paths = (line.rstrip("\n").split(maxsplit=5)[-1] for line in maps)
+        return next((path for path in paths if pattern.search(path)), "")
+
+
+def of(torch: Any) -> Runtime | None:
+    """That of the accelerator that torch can use here; None without one."""
+    return Runtime() if torch.cuda.is_available() else None

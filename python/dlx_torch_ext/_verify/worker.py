@@ -1,0 +1,71 @@
+"""Runs the checks, in a process of its own, and tells its parent of each: a check may hang or end the process."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from typing import Any
+
+from .. import _api, _facts
+from .._cli import report
+from . import runtimes
+from .checks import CHECKS, verdict
+from .device import Device
+from .tables import Table
+
+
+def main(fd: int) -> None:
+    """Writes JSON objects to the pipe, one a line: what it is `doing` now, the `facts`, a `check`, and at last `end`,
+    which is "done" or why nothing could be checked."""
+    with os.fdopen(fd, "w", encoding="utf-8") as pipe:
+
+        def tell(**what: Any) -> None:
+            print(json.dumps(what), file=pipe, flush=True)
+
+        tell(doing="import torch")
+        torch, problem = _facts.import_torch()
+        runtime = None if torch is None else runtimes.of(torch)
+        if runtime is None:
+            tell(end="no device", detail=problem or "torch finds no device of CUDA, ROCm or Ascend here")
+            return
+        try:
+            _run(torch, runtime, tell)
+        except runtimes.Failed as error:
+            tell(end="failed", detail=str(error))
+
+
+def _run(torch: Any, runtime: runtimes.Runtime, tell: Any) -> None:
+    status = _api.attach()
+    if status.provider == "none":
+        raise runtimes.Failed(f"torch.Tensor has no DLPack exchange table: {status.reason}")
+    module = getattr(torch, runtime.module)
+    tell(
+        facts={
+            "torch": str(torch.__version__),
+            "python": platform.python_version(),
+            "platform": f"{platform.system()} {platform.machine()}",
+            "tables": {"in use": status.variant or status.provider},
+        }
+    )
+    tables = [Table(status.provider, report.table_on(torch), ours=status.provider in ("dlx", "overlay"))]
+    words: dict[int, str] = {}
+    tell(doing="make streams and memory")
+    devices = [Device(torch, runtime, index, words) for index in range(module.device_count())]
+    for device in devices:
+        device.others = [other for other in devices if other is not device]
+    tell(
+        facts={
+            "backend": runtime.kind,
+            "runtime": {"library": os.path.basename(runtime.path), **runtime.versions()},
+            "devices": {device.name: str(module.get_device_name(device.index)) for device in devices},
+        }
+    )
+    for device in devices:
+        for name in CHECKS:
+            for table in tables:
+                tell(doing=f"{device.name}, {name}")
+                found, detail = verdict(name, device, table)
+                about = {"device": device.name, "check": name, "table": table.name}
+                tell(check={**about, "verdict": found, "detail": detail})
+    tell(end="done", detail="")

@@ -43,8 +43,8 @@ class Device:
 
     @contextlib.contextmanager
     def within(self, stream: Any) -> Iterator[None]:
-        """A block in which this device is current, and the stream is its current one. Every other device has one that is
-        not its default stream, so that no two devices have the same."""
+        """A block in which this device is current, and the stream is its current one. Every other device has one that
+        is not its default stream, so that no two devices have the same."""
         with contextlib.ExitStack() as blocks:
             for other in self.others:
                 blocks.enter_context(self.module.stream(other.second))

@@ -30,8 +30,10 @@ class Gate:
 
     def __enter__(self) -> None:
         wait = ctypes.cast(self._libc.sem_wait, ctypes.c_void_p)
-        self._runtime.call(self._stream, wait, ctypes.cast(self._semaphore, ctypes.c_void_p))
+        data = ctypes.cast(self._semaphore, ctypes.c_void_p)
+        self._end = self._runtime.call(self._stream, wait, data)
 
     def __exit__(self, *_: object) -> None:
         self._libc.sem_post(self._semaphore)
         self._runtime.wait(self._stream)
+        self._end()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import re
+import threading
+from collections.abc import Callable
 from typing import Any
 
 _P, _N, _I = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
@@ -57,9 +59,11 @@ class Runtime:
         kind = _DEVICE_TO_HOST if to_host else _DEVICE_TO_DEVICE
         self.do(f"{self.prefix}MemcpyAsync", _P(to), _P(source), _N(size), kind, _P(stream))
 
-    def call(self, stream: int, function: Any, data: Any) -> None:
-        """Gives a call of the C function to the stream, which waits until that returns."""
+    def call(self, stream: int, function: Any, data: Any) -> Callable[[], object]:
+        """Gives a call of the C function to the stream, which waits until that returns. What this returns has to be
+        called after that. The stream is one of the current device."""
         self.do(f"{self.prefix}LaunchHostFunc", _P(stream), function, data)
+        return lambda: None
 
     def is_done(self, stream: int) -> bool:
         """Whether all work of the stream is done. Does not wait."""
@@ -67,6 +71,65 @@ class Runtime:
 
     def wait(self, stream: int) -> None:
         self.do(f"{self.prefix}StreamSynchronize", _P(stream))
+
+
+class Hip(Runtime):
+    """ROCm's. torch calls its devices cuda."""
+
+    kind, dl_device = "rocm", 10
+    library, prefix, host_alloc = "amdhip64", "hip", "hipHostMalloc"
+
+
+class Cann(Runtime):
+    """Ascend's."""
+
+    kind, module, handle, dl_device = "torch_npu", "npu", "npu_stream", 12
+    library, prefix = "ascendcl", "aclrt"
+
+    def versions(self) -> dict[str, str]:
+        numbers = (_I(), _I(), _I())
+        self.do("aclrtGetVersion", *map(ctypes.byref, numbers))
+        return {"runtime": ".".join(str(number.value) for number in numbers)}
+
+    def host_memory(self, size: int) -> int:
+        out = _P()
+        self.do("aclrtMallocHost", ctypes.byref(out), _N(size))
+        return out.value or 0
+
+    def copy(self, to: int, source: int, size: int, stream: int, *, to_host: bool = False) -> None:
+        kind = _DEVICE_TO_HOST if to_host else _DEVICE_TO_DEVICE
+        self.do("aclrtMemcpyAsync", _P(to), _N(size), _P(source), _N(size), kind, _P(stream))
+
+    def call(self, stream: int, function: Any, data: Any) -> Callable[[], object]:
+        """CANN calls the function on a thread that asks for such calls, one for each stream here."""
+        device, ended = self.number("aclrtGetDevice"), threading.Event()
+
+        def process() -> None:
+            self.do("aclrtSetDevice", device)
+            while not ended.is_set():
+                self._functions.aclrtProcessReport(100)  # milliseconds; it fails if there was no call
+
+        thread = threading.Thread(target=process, daemon=True)
+        thread.start()
+        of_stream = ctypes.c_uint64(thread.ident or 0), _P(stream)
+        self.do("aclrtSubscribeReport", *of_stream)
+        blocking = 1
+        self.do("aclrtLaunchCallback", function, data, blocking, _P(stream))
+
+        def end() -> None:
+            ended.set()
+            thread.join()
+            self.do("aclrtUnSubscribeReport", *of_stream)
+
+        return end
+
+    def is_done(self, stream: int) -> bool:
+        out = _I()
+        self.do("aclrtStreamQuery", _P(stream), ctypes.byref(out))
+        return out.value == 0
+
+    def wait(self, stream: int) -> None:
+        self.do("aclrtSynchronizeStream", _P(stream))
 
 
 def loaded(library: str) -> str:
@@ -77,6 +140,9 @@ def loaded(library: str) -> str:
         return next((path for path in paths if pattern.search(path)), "")
 
 
-def of(torch: Any) -> Runtime | None:
+def of(torch: Any) -> type[Runtime] | None:
     """That of the accelerator that torch can use here; None without one."""
-    return Runtime() if torch.cuda.is_available() else None
+    if torch.cuda.is_available():
+        return Hip if torch.version.hip else Runtime
+    npu = getattr(torch, "npu", None)
+    return Cann if npu is not None and npu.is_available() else None

@@ -25,23 +25,24 @@ def main(fd: int) -> None:
 
         tell(doing="import torch")
         torch, problem = _facts.import_torch()
-        runtime = None if torch is None else runtimes.of(torch)
-        if runtime is None:
+        kind = None if torch is None else runtimes.of(torch)
+        if kind is None:
             tell(end="no device", detail=problem or "torch finds no device of CUDA, ROCm or Ascend here")
             return
         try:
-            _run(torch, runtime, tell)
+            _run(torch, kind, tell)
         except runtimes.Failed as error:
             tell(end="failed", detail=str(error))
 
 
-def _run(torch: Any, runtime: runtimes.Runtime, tell: Any) -> None:
+def _run(torch: Any, kind: type[runtimes.Runtime], tell: Any) -> None:
     status = _api.attach()
     if status.provider == "none":
         raise runtimes.Failed(f"torch.Tensor has no DLPack exchange table: {status.reason}")
-    module = getattr(torch, runtime.module)
+    runtime, module = kind(), getattr(torch, kind.module)
     tell(
         facts={
+            "backend": runtime.kind,
             "torch": str(torch.__version__),
             "python": platform.python_version(),
             "platform": f"{platform.system()} {platform.machine()}",
@@ -56,7 +57,6 @@ def _run(torch: Any, runtime: runtimes.Runtime, tell: Any) -> None:
         device.others = [other for other in devices if other is not device]
     tell(
         facts={
-            "backend": runtime.kind,
             "runtime": {"library": os.path.basename(runtime.path), **runtime.versions()},
             "devices": {device.name: str(module.get_device_name(device.index)) for device in devices},
         }

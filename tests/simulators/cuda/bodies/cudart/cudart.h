@@ -6,6 +6,8 @@
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101, NOT_READY = 600 };
 
+#define dlx_sim_queue_of DLX_SIM(queue_of)
+
 extern _Thread_local int dlx_sim_device; /* the current device */
 extern _Thread_local int dlx_sim_error;  /* what cudaGetLastError answers next */
 

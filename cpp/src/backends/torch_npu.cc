@@ -21,8 +21,8 @@ constexpr Backend make_backend() {
   Backend backend;
   backend.name = {"torch_npu"};
   backend.torch_device = kTorchPrivateUse1;
-  backend.fork_module = "torch_npu._C";
-  backend.fork_function = "_npu_isInBadFork";
+  backend.fork_module = "torch_npu.npu";
+  backend.fork_user = "_original_pid";  // its function for that notices only the children of multiprocessing
   backend.dl_device = kDLExtDev;
   backend.from_blob = &from_blob;
   backend.has_plain_format = &has_plain_format;

@@ -91,7 +91,7 @@ def test_a_wrong_stream_is_noticed_and_named(fault: str, tmp_path: Path) -> None
 def test_a_table_that_ends_or_stops_the_process_is_named(fault: str, words: str, tmp_path: Path) -> None:
     seen = with_broken_table(tmp_path, fault, "--timeout", "20")
     assert seen.status == 1
-    assert f"FAILED: cuda:0, stream by its handle: {words}" in seen.stdout
+    assert f"FAILED: cuda:0, stream by its handle, table dlx: {words}" in seen.stdout
 
 
 def test_without_a_device_it_says_so_in_one_line(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .screen import Screen
 
-_CELLS = {"failed": "FAILED", "left out": "-", "not promised": "no"}
+_CELLS = {"failed": "FAILED", "left out": "-"}
 _STYLES = {True: "good", False: "bad"}
 
 
@@ -14,11 +14,9 @@ def show(result: dict[str, Any]) -> None:
     screen, checks = Screen(), result["checks"]
     verdict = "the streams are right" if result["passed"] else "FAILED"
     screen.text(f"{verdict}: {_count(checks)}", _STYLES[result["passed"]])
-    for label in ("torch", "python", "platform", "backend"):
+    for label in ("torch", "python", "platform", "backend", "table"):
         screen.row(label, result.get(label, ""))
     screen.row("runtime", ", ".join(f"{key} {value}" for key, value in result.get("runtime", {}).items()))
-    for which, name in result.get("tables", {}).items():
-        screen.row(which, name)
     for name, model in result.get("devices", {}).items():
         screen.row(name, model)
     _table(checks, screen)

@@ -7,7 +7,7 @@ import ctypes
 from collections.abc import Iterator
 from typing import Any
 
-from .runtimes import Failed, Runtime
+from .runtimes import Runtime
 from .tables import Table
 
 SIZE = 1 << 16  # bytes of each tensor
@@ -67,8 +67,16 @@ class Device:
 
     def arrived(self) -> str:
         """What `target` has now: "nothing", "all" or "wrong data". Does not wait for other streams."""
+        return self._read(self.target)
+
+    def data_of(self, tensor: Any) -> str:
+        """The same of another tensor, when all work on the device is done."""
+        self.module.synchronize(self.index)
+        return self._read(tensor)
+
+    def _read(self, tensor: Any) -> str:
         probe = self.handle(self.probe)
-        self.runtime.copy(self._host, self.target.data_ptr(), SIZE, probe, to_host=True)
+        self.runtime.copy(self._host, tensor.data_ptr(), SIZE, probe, to_host=True)
         self.runtime.wait(probe)
         found = ctypes.string_at(self._host, SIZE)
         return {bytes(SIZE): "nothing", self._pattern: "all"}.get(found, "wrong data")
@@ -78,8 +86,3 @@ class Device:
         if not stream:
             return "NULL"
         return self._words.get(stream) or f"{stream:#x}, which no stream here has"
-
-
-def expect(what: str, found: object, expected: object) -> None:
-    if found != expected:
-        raise Failed(f"{what}: {found}, expected {expected}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from .device import Device
 from .gate import Gate
-from .runtimes import Failed
+from .outcome import Failed, LeftOut
 from .tables import Table
 
 _ROUNDS = 20  # of a copy that the device does while the gate is closed: work that is not held is done by then
@@ -25,6 +25,13 @@ def default_stream(device: Device, table: Table) -> None:
 
 def side_stream(device: Device, table: Table) -> None:
     _in_order(device, table, device.side)
+
+
+def another_device(device: Device, table: Table) -> None:
+    """The current stream is a device's own, whichever device is current."""
+    if not device.others:
+        raise LeftOut("there is one device")
+    _in_order(device, table, device.side, current=device.others[0])
 
 
 def another_thread(device: Device, table: Table) -> None:
@@ -49,12 +56,14 @@ def _goes_on(device: Device, table: Table, stream: Any) -> None:
     raise Failed(f"{arrived} arrived on {device.describe(named)}, while another thread's stream was held")
 
 
-def _in_order(device: Device, table: Table, stream: Any) -> None:
+def _in_order(device: Device, table: Table, stream: Any, current: Device | None = None) -> None:
+    """With `current`, that device is current while torch copies and the table is asked."""
     device.clear()
     with device.within(stream):
         with Gate(device.runtime, device.handle(stream)):
-            device.copy_by_torch()
-            named = device.named_by(table)
+            with device.module.device((current or device).index):
+                device.copy_by_torch()
+                named = device.named_by(table)
             device.copy_on(named)
             _nothing_arrives(device, named)
         device.runtime.wait(named)

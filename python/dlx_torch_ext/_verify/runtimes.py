@@ -8,13 +8,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .outcome import Failed
+
 _P, _N, _I = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
 _DEVICE_TO_HOST, _DEVICE_TO_DEVICE = 2, 3  # in all three
 NOT_READY = 600  # in CUDA and in HIP
-
-
-class Failed(Exception):
-    """What a check says when it fails."""
 
 
 class Runtime:

@@ -8,11 +8,10 @@ import platform
 from typing import Any
 
 from .. import _api, _facts
-from .._cli import report
-from . import runtimes
+from . import runtimes, tables
 from .checks import CHECKS, verdict
 from .device import Device
-from .tables import Table
+from .outcome import Failed
 
 
 def main(fd: int) -> None:
@@ -31,14 +30,14 @@ def main(fd: int) -> None:
             return
         try:
             _run(torch, kind, tell)
-        except runtimes.Failed as error:
+        except Failed as error:
             tell(end="failed", detail=str(error))
 
 
 def _run(torch: Any, kind: type[runtimes.Runtime], tell: Any) -> None:
     status = _api.attach()
     if status.provider == "none":
-        raise runtimes.Failed(f"torch.Tensor has no DLPack exchange table: {status.reason}")
+        raise Failed(f"torch.Tensor has no DLPack exchange table: {status.reason}")
     runtime, module = kind(), getattr(torch, kind.module)
     tell(
         facts={
@@ -46,10 +45,10 @@ def _run(torch: Any, kind: type[runtimes.Runtime], tell: Any) -> None:
             "torch": str(torch.__version__),
             "python": platform.python_version(),
             "platform": f"{platform.system()} {platform.machine()}",
-            "tables": {"in use": status.variant or status.provider},
+            "table": status.variant or status.provider,
         }
     )
-    tables = [Table(status.provider, report.table_on(torch), ours=status.provider in ("dlx", "overlay"))]
+    found = tables.here(torch, status)
     words: dict[int, str] = {}
     tell(doing="make streams and memory")
     devices = [Device(torch, runtime, index, words) for index in range(module.device_count())]
@@ -63,9 +62,9 @@ def _run(torch: Any, kind: type[runtimes.Runtime], tell: Any) -> None:
     )
     for device in devices:
         for name in CHECKS:
-            for table in tables:
-                tell(doing=f"{device.name}, {name}")
-                found, detail = verdict(name, device, table)
+            for table in found:
+                tell(doing=f"{device.name}, {name}, table {table.name}")
+                result, detail = verdict(name, device, table)
                 about = {"device": device.name, "check": name, "table": table.name}
-                tell(check={**about, "verdict": found, "detail": detail})
+                tell(check={**about, "verdict": result, "detail": detail})
     tell(end="done", detail="")

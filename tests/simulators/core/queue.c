@@ -70,26 +70,38 @@ static int has_to_wait(const struct work* work) {
   return work->kind == CALL || (work->kind == WAIT && work->event->done < work->number);
 }
 
+static struct work* keep(const struct work* work) {
+  struct work* kept = malloc(sizeof *kept);
+  if (!kept) abort();
+  *kept = *work;
+  kept->next = NULL;
+  return kept;
+}
+
+static void add(struct work** first, struct work** last, struct work* work) {
+  *(*first ? &(*last)->next : first) = work;
+  *last = work;
+}
+
 /* With the lock held. */
 static void give(struct queue* queue, struct work work) {
+  if (queue->capturing) {
+    if (!work.event) add(&queue->captured, &queue->last_captured, keep(&work));
+    return;
+  }
   if (work.event) ++work.event->holders;
   if (!queue->first && !has_to_wait(&work)) {
     run(&work);
     pthread_cond_broadcast(&changed);
     return;
   }
-  struct work* kept = malloc(sizeof work);
-  if (!kept) abort();
-  *kept = work;
-  if (queue->first) {
-    queue->last->next = kept;
-  } else {
+  int idle = !queue->first;
+  add(&queue->first, &queue->last, keep(&work));
+  if (idle) {
     pthread_t thread;
-    queue->first = kept;
     if (pthread_create(&thread, NULL, &run_all, queue)) abort();
     pthread_detach(thread);
   }
-  queue->last = kept;
 }
 
 static void give_now(struct queue* queue, struct work work) {
@@ -187,5 +199,47 @@ void dlx_sim_drain_device(int device) {
       queue = queue->next;
     }
   }
+  pthread_mutex_unlock(&lock);
+}
+
+void dlx_sim_begin_capture(struct queue* queue) {
+  pthread_mutex_lock(&lock);
+  queue->capturing = 1;
+  queue->captured = NULL;
+  pthread_mutex_unlock(&lock);
+}
+
+struct work* dlx_sim_end_capture(struct queue* queue) {
+  pthread_mutex_lock(&lock);
+  queue->capturing = 0;
+  struct work* graph = queue->captured;
+  pthread_mutex_unlock(&lock);
+  return graph;
+}
+
+int dlx_sim_is_capturing(struct queue* queue) {
+  pthread_mutex_lock(&lock);
+  int capturing = queue->capturing;
+  pthread_mutex_unlock(&lock);
+  return capturing;
+}
+
+struct work* dlx_sim_copy_graph(const struct work* graph) {
+  struct work *first = NULL, *last = NULL;
+  for (; graph; graph = graph->next) add(&first, &last, keep(graph));
+  return first;
+}
+
+void dlx_sim_drop_graph(struct work* graph) {
+  while (graph) {
+    struct work* next = graph->next;
+    free(graph);
+    graph = next;
+  }
+}
+
+void dlx_sim_launch(struct queue* queue, const struct work* graph) {
+  pthread_mutex_lock(&lock);
+  for (; graph; graph = graph->next) give(queue, *graph);
   pthread_mutex_unlock(&lock);
 }

@@ -19,6 +19,12 @@
 #define dlx_sim_is_idle DLX_SIM(is_idle)
 #define dlx_sim_drain DLX_SIM(drain)
 #define dlx_sim_drain_device DLX_SIM(drain_device)
+#define dlx_sim_begin_capture DLX_SIM(begin_capture)
+#define dlx_sim_end_capture DLX_SIM(end_capture)
+#define dlx_sim_is_capturing DLX_SIM(is_capturing)
+#define dlx_sim_copy_graph DLX_SIM(copy_graph)
+#define dlx_sim_drop_graph DLX_SIM(drop_graph)
+#define dlx_sim_launch DLX_SIM(launch)
 
 struct work;
 struct event;
@@ -27,7 +33,9 @@ struct event;
 struct queue {
   struct queue* next; /* of all queues that were opened */
   struct work *first, *last;
+  struct work *captured, *last_captured;
   int device;
+  int capturing;
 };
 
 /* dlx_sim_drain_device knows the queue between these two; closing it waits until it is empty. */
@@ -49,3 +57,12 @@ void dlx_sim_wait_here(struct event* event); /* on the calling thread */
 int dlx_sim_is_idle(struct queue* queue);
 void dlx_sim_drain(struct queue* queue); /* returns when all of its work is done */
 void dlx_sim_drain_device(int device);
+
+/* In between, the queue keeps the copies, fills and calls that it is given, and does none of them; events have no effect. The
+ * graph is what it has kept: NULL if that is nothing. */
+void dlx_sim_begin_capture(struct queue* queue);
+struct work* dlx_sim_end_capture(struct queue* queue);
+int dlx_sim_is_capturing(struct queue* queue);
+struct work* dlx_sim_copy_graph(const struct work* graph);
+void dlx_sim_drop_graph(struct work* graph);
+void dlx_sim_launch(struct queue* queue, const struct work* graph); /* as often as wanted */

@@ -67,34 +67,30 @@ int cudaStreamGetDevice(struct stream* stream, int* device) {
 
 int cudaStreamIsCapturing(void* stream, int* status) {
   NOTE();
-  (void)stream;
-  *status = 0; /* cudaStreamCaptureStatusNone */
+  *status = dlx_sim_is_capturing(dlx_sim_queue_of(stream)); /* cudaStreamCaptureStatusNone or ...Active */
   return SUCCESS;
 }
 
-/* The three generations differ in the parameters after `id`, which stay unchanged if nothing is captured. */
-static int capture_info(int* status, unsigned long long* id) {
-  *status = 0;
-  if (id) *id = 0;
+/* The three generations differ in the parameters after `id`, which stay unchanged. */
+static int capture_info(void* stream, int* status, unsigned long long* id) {
+  *status = dlx_sim_is_capturing(dlx_sim_queue_of(stream));
+  if (id) *id = *status ? (unsigned long long)(size_t)stream : 0;
   return SUCCESS;
 }
 
 int cudaStreamGetCaptureInfo(void* stream, int* status, unsigned long long* id) {
   NOTE();
-  (void)stream;
-  return capture_info(status, id);
+  return capture_info(stream, status, id);
 }
 
 int cudaStreamGetCaptureInfo_v2(void* stream, int* status, unsigned long long* id) {
   NOTE();
-  (void)stream;
-  return capture_info(status, id);
+  return capture_info(stream, status, id);
 }
 
 int cudaStreamGetCaptureInfo_v3(void* stream, int* status, unsigned long long* id) {
   NOTE();
-  (void)stream;
-  return capture_info(status, id);
+  return capture_info(stream, status, id);
 }
 
 static int is_ready(int ready) { return ready ? SUCCESS : NOT_READY; } /* which cudaGetLastError does not keep */

@@ -1,97 +1,96 @@
-"""`dlx-torch verify` on the simulated CUDA: it passes with our table, and names what is wrong with a broken one."""
+"""`dlx-torch verify` on the simulated CUDA, and on a ROCm that hands everything to it: it passes with our table, and
+names what is wrong with a broken one."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+import dlx_torch_ext
 import pytest
 
-from tests.simulators.cuda import environment
+from tests.simulators import cuda, rocm
+from tests.simulators.vendor import prepend
 from tests.support.left_out import left_out_if
+from tests.support.process.finished import ROOT
 from tests.support.this_torch import BUILT_FOR_CUDA, HAS_OWN_TABLE, NAME
-from tests.support.verified import Verified, verify, with_fault
+from tests.support.verified import ALL, FAULTS, Verified, assert_noticed, verify, with_fault
 
 pytestmark = [
     left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA"),
     left_out_if(HAS_OWN_TABLE, f"{NAME} has a table of its own, which stays in use"),
 ]
 
-
-def on_cuda(folder: Path, *arguments: str, **env: str | None) -> Verified:
-    return verify(folder, {**environment(), **env}, *arguments)
+ON_CUDA_ONLY = {"refusal of private formats"}
 
 
-def runtime_library(env: dict[str, str]) -> str:
-    folder = Path(env["LD_LIBRARY_PATH"].split(":")[0])
-    return next(path.name for path in folder.iterdir() if path.name.startswith("libcudart"))
+def on_cuda(folder: Path, *arguments: str, fault: str | None = None, **env: str | None) -> Verified:
+    """With `fault`, in the library that the tests put before ours."""
+    variables = cuda.environment()
+    library = next(path for path in Path(variables["LD_LIBRARY_PATH"].split(":")[0]).glob("libcudart*"))
+    broken = {} if fault is None else with_fault(fault, our_library("cuda"), library.name)
+    return verify(folder, {**variables, **broken, **env}, *arguments)
 
 
-def with_broken_table(folder: Path, fault: str, *arguments: str) -> Verified:
-    import dlx_torch_ext
+def on_rocm(folder: Path, fault: str | None = None) -> Verified:
+    """torch is one for CUDA. It says that it was built for ROCm, and the simulated HIP calls the simulated CUDA."""
+    variables = cuda.environment()
+    variables["LD_LIBRARY_PATH"] = ":".join([rocm.environment()["LD_LIBRARY_PATH"], variables["LD_LIBRARY_PATH"]])
+    pretend = prepend([ROOT / "tests" / "snippets" / "pretend_rocm"], "PYTHONPATH", ":", variables)
+    broken = {} if fault is None else with_fault(fault, our_library("rocm"), rocm.RUNTIME)
+    settings = {"DLX_TORCH_AUTOLOAD": "0", "DLX_SIM_ROCM_FOLLOWS_CUDA": "1", "PYTHONPATH": pretend}
+    return verify(folder, {**variables, **settings, **broken})
 
-    env = environment()
-    right = dlx_torch_ext.attach().library
-    assert right
-    return verify(folder, {**env, **with_fault(fault, right, runtime_library(env))}, *arguments)
+
+def our_library(backend: str) -> str:
+    found = dlx_torch_ext.attach().library
+    assert found
+    return str(Path(found).with_name(f"libdlx_torch_{backend}.so"))
 
 
 def test_our_table_passes_every_check_on_both_devices(tmp_path: Path) -> None:
     seen = on_cuda(tmp_path)
     assert seen.status == 0, seen
     assert seen.result["passed"]
+    assert seen.result["end"] == "done"
     assert set(seen.result["devices"].values()) == {"Simulated CUDA device 0", "Simulated CUDA device 1"}
-    assert {one["device"] for one in seen.result["checks"]} == {"cuda:0", "cuda:1"}
-    assert {one["verdict"] for one in seen.result["checks"]} == {"ok"}
-    assert seen.stdout.startswith("the streams are right: ")
+    assert {(one["device"], one["check"]) for one in seen.result["checks"]} == {
+        (device, check) for device in ("cuda:0", "cuda:1") for check in ALL
+    }
+    assert {one["check"] for one in seen.result["checks"] if one["verdict"] != "ok"} == ON_CUDA_ONLY
+    assert seen.stdout.startswith("the streams are right: 20 ok, 0 failed\n")
     assert len(seen.stderr.splitlines()) == len(seen.result["checks"])
 
 
 def test_without_a_fault_the_library_of_these_tests_passes(tmp_path: Path) -> None:
-    seen = with_broken_table(tmp_path, "")
+    seen = on_cuda(tmp_path, fault="")
     assert (seen.status, seen.failed()) == (0, {}), seen
 
 
-ORDER = "order on a side stream"
-# What is wrong: the checks that must notice, and words of theirs.
-FAULTS = {
-    "NULL": (["stream by its handle", ORDER, "order in another thread"], "NULL"),
-    "another device": (["stream by its handle", ORDER, "order on the default stream"], "the second stream of cuda:"),
-    "not ordered": (
-        ["stream by its handle", ORDER, "order on the default stream", "order in another thread"],
-        "which no stream here has",
-    ),
-    "first thread": (["order in another thread"], "stream of cuda:"),
-    "nothing": (["stream by its handle", ORDER], "returned 0 and no stream"),
-    "silent failure": (["stream by its handle", ORDER], "returned -1 without an exception"),
-}
-
-
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_wrong_stream_is_noticed_and_named(fault: str, tmp_path: Path) -> None:
-    checks, words = FAULTS[fault]
-    seen = with_broken_table(tmp_path, fault)
-    assert seen.status == 1
-    said = seen.failed()
-    assert set(checks) <= set(said), seen
-    for check in checks:
-        assert any(words in text for text in said[check]), said
-        assert f"{check}, table dlx: {said[check][0]}" in seen.stdout
-    assert not seen.result["passed"]
-    assert seen.stdout.startswith("FAILED: ")
+def test_what_is_wrong_is_noticed_and_named(fault: str, tmp_path: Path) -> None:
+    assert_noticed(on_cuda(tmp_path, fault=fault), fault, "cuda")
 
 
 @pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        ("crash", "the process was killed by SIGABRT"),
-        ("hang", "it did not end within 20 seconds"),
-    ],
+    ("fault", "words"), [("crash", "the process was killed by SIGABRT"), ("hang", "it did not end within 5 seconds")]
 )
 def test_a_table_that_ends_or_stops_the_process_is_named(fault: str, words: str, tmp_path: Path) -> None:
-    seen = with_broken_table(tmp_path, fault, "--timeout", "20")
+    seen = on_cuda(tmp_path, "--timeout", "5", fault=fault)
     assert seen.status == 1
     assert f"FAILED: cuda:0, stream by its handle, table dlx: {words}" in seen.stdout
+
+
+def test_our_table_passes_on_rocm(tmp_path: Path) -> None:
+    seen = on_rocm(tmp_path)
+    assert seen.status == 0, seen
+    assert seen.result["backend"] == "rocm"
+    assert seen.result["runtime"]["library"] == rocm.RUNTIME
+    assert {one["check"] for one in seen.result["checks"] if one["verdict"] != "ok"} == ON_CUDA_ONLY
+
+
+@pytest.mark.parametrize("fault", ["NULL", "not ordered", "another device"])
+def test_a_wrong_stream_is_noticed_on_rocm(fault: str, tmp_path: Path) -> None:
+    assert_noticed(on_rocm(tmp_path, fault), fault, "cuda")
 
 
 def test_without_a_device_it_says_so_in_one_line(tmp_path: Path) -> None:
@@ -107,6 +106,7 @@ def test_with_nothing_attached_it_fails_and_says_why(tmp_path: Path) -> None:
 
 
 def test_one_device_is_enough(tmp_path: Path) -> None:
-    seen: Any = on_cuda(tmp_path, DLX_SIM_CUDA_DEVICES="1")
+    seen = on_cuda(tmp_path, DLX_SIM_CUDA_DEVICES="1")
     assert seen.status == 0, seen
     assert set(seen.result["devices"]) == {"cuda:0"}
+    assert seen.verdicts("order with another device current") == {"left out"}

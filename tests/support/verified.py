@@ -11,6 +11,34 @@ from typing import Any
 from tests.support.compiled import library
 from tests.support.process import spawn
 
+HANDLE = "stream by its handle"
+DEFAULT, SIDE, THREAD, CURRENT = (
+    f"order {words}"
+    for words in ("on the default stream", "on a side stream", "in another thread", "with another device current")
+)
+GRAPH, ROUND_TRIPS, ALLOCATION, POOL = "capture of a graph", "round trips", "allocation", "allocation in a MemPool"
+FORMATS, FORKED = "refusal of private formats", "refusal in a forked child"
+ALL = (HANDLE, DEFAULT, SIDE, THREAD, CURRENT, GRAPH, ROUND_TRIPS, ALLOCATION, POOL, FORMATS, FORKED)
+
+# What is wrong: the checks that fail, and words of each. {} is torch's name for the devices.
+FAULTS = {
+    "NULL": ((HANDLE, SIDE, THREAD, CURRENT, GRAPH), "NULL"),
+    "another device": ((HANDLE, SIDE, DEFAULT, THREAD, CURRENT, GRAPH), "the second stream of {}:"),
+    "not ordered": ((HANDLE, SIDE, DEFAULT, THREAD, CURRENT, GRAPH), "which no stream here has"),
+    "current device": ((CURRENT,), "the second stream of {}:"),
+    "first thread": ((THREAD,), " stream of {}:"),
+    "nothing": ((HANDLE, SIDE, DEFAULT, THREAD, CURRENT, GRAPH), "returned 0 and no stream"),
+    "silent failure": ((HANDLE, SIDE, DEFAULT, THREAD, CURRENT, GRAPH), "returned -1 without an exception"),
+    "forked": ((FORKED,), "the table answered with stream 0x0, expected RuntimeError"),
+    "first device": ((ALLOCATION, POOL), "expected {}:1"),
+    "copy": ((ROUND_TRIPS,), "an imported tensor: "),
+    "wrong data": ((ROUND_TRIPS,), "the data of an imported tensor: wrong data, expected all"),
+    "export": ((ROUND_TRIPS,), "the device of an export: ("),
+    "strides": ((ROUND_TRIPS,), "an imported tensor: "),
+    "no allocation": ((ALLOCATION, POOL), "managed_tensor_allocator returned -1 and MemoryError: no"),
+    "outside": ((POOL,), "is not in that pool"),
+}
+
 NO_SETTINGS = dict.fromkeys(
     ["DLX_TORCH_DISABLE", "DLX_TORCH_AUTOLOAD", "DLX_TORCH_PREFER", "DLX_TORCH_LIBRARY", "NO_COLOR", "FORCE_COLOR"]
 )
@@ -44,6 +72,20 @@ def verify(folder: Path, env: Mapping[str, str | None], *arguments: str) -> Veri
     finished = spawn.python("-m", "dlx_torch_ext", "verify", "--json", str(file), *arguments, env=changes)
     result = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     return Verified(finished.status, finished.stdout, finished.stderr, result)
+
+
+def assert_noticed(seen: Verified, fault: str, module: str) -> None:
+    """The checks of FAULTS failed, with their words on the screen; some may be left out here, and no others failed."""
+    checks, words = FAULTS[fault]
+    said = seen.failed()
+    assert seen.status == 1, seen
+    assert {check for check in checks if seen.verdicts(check) != {"left out"}} == set(said), seen
+    for check, texts in said.items():
+        assert any(words.format(module) in text for text in texts), said
+        assert f", {check}, table " in seen.stdout
+        assert all(text in seen.stdout for text in texts), seen
+    assert not seen.result["passed"]
+    assert seen.stdout.startswith("FAILED: ")
 
 
 def with_fault(fault: str, right: str, runtime: str) -> dict[str, str]:

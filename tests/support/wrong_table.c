@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEVICES = 16 };
+enum { DEVICES = 16, CPU = 1 };
 
 typedef struct {
   char* data;
@@ -25,10 +25,12 @@ typedef struct managed {
   tensor described;
 } managed;
 
+typedef void set_error(void*, const char*, const char*);
+
 typedef struct {
   uint32_t major, minor;
   const void* previous;
-  int (*allocate)(const tensor*, managed**, void*, void*);
+  int (*allocate)(const tensor*, managed**, void*, set_error*);
   int (*export_managed)(void*, managed**);
   int (*import)(managed*, void**);
   int (*export)(void*, tensor*);
@@ -67,7 +69,7 @@ static int stream(int device_type, int32_t device_id, void** out) {
   static void* own[DEVICES];
   static void* of_first_thread[DEVICES];
   static pid_t first_thread;
-  if (device_type == 1 || device_id < 0 || device_id >= DEVICES) return right.stream(device_type, device_id, out);
+  if (device_type == CPU || device_id < 0 || device_id >= DEVICES) return right.stream(device_type, device_id, out);
   if (fault("crash")) abort();
   if (fault("hang"))
     for (;;) pause();
@@ -89,6 +91,35 @@ static int stream(int device_type, int32_t device_id, void** out) {
   return rc;
 }
 
+static int allocate(const tensor* prototype, managed** out, void* context, set_error* say) {
+  static managed* made_before[DEVICES]; /* outside of the pool that may be in use now */
+  tensor changed = *prototype;
+  if (fault("no allocation")) return say(context, "MemoryError", "no"), -1;
+  if (fault("first device")) changed.device_id = 0;
+  if (!fault("outside")) return right.allocate(&changed, out, context, say);
+  managed** before = &made_before[prototype->device_id];
+  if (!*before && right.allocate(prototype, before, context, say)) return -1;
+  *out = *before;
+  return right.allocate(prototype, before, context, say);
+}
+
+static void ignore(void* context, const char* kind, const char* text) { (void)context, (void)kind, (void)text; }
+
+static int import(managed* block, void** out) {
+  const tensor* described = &block->described;
+  if (described->device_type == CPU) return right.import(block, out);
+  if (fault("strides") && described->ndim == 2) described->strides[0] = 2;
+  if (fault("copy") && right.allocate(described, &block, NULL, &ignore)) return -1;
+  if (fault("wrong data")) ++*described->data; /* simulated devices have the host's memory */
+  return right.import(block, out);
+}
+
+static int export_managed(void* object, managed** out) {
+  int rc = right.export_managed(object, out);
+  if (rc == 0 && (*out)->described.device_type != CPU && fault("export")) (*out)->described.device_id ^= 1;
+  return rc;
+}
+
 const void* dlx_torch_build_info(void) {
   void* library = dlopen(getenv("DLX_TEST_RIGHT_LIBRARY"), RTLD_NOW);
   return library ? ((const void* (*)(void))dlsym(library, "dlx_torch_build_info"))() : NULL;
@@ -98,7 +129,7 @@ static const void* around(const table* of) {
   if (!of) return NULL;
   loaded_by = getpid();
   right = wrong = *of;
-  wrong.stream = stream;
+  wrong.stream = stream, wrong.allocate = allocate, wrong.import = import, wrong.export_managed = export_managed;
   return &wrong;
 }
 

@@ -4,16 +4,28 @@ names what is wrong with a broken one."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import dlx_torch_ext
 import pytest
 
 from tests.simulators import cuda, rocm
 from tests.simulators.vendor import prepend
+from tests.snippets import verify as snippets
 from tests.support.left_out import left_out_if
+from tests.support.process import spawn
 from tests.support.process.finished import ROOT
 from tests.support.this_torch import BUILT_FOR_CUDA, HAS_OWN_TABLE, NAME
-from tests.support.verified import ALL, FAULTS, Verified, assert_noticed, verify, with_fault
+from tests.support.verified import (
+    ALL,
+    FAULTS,
+    NO_SETTINGS,
+    Verified,
+    assert_noticed,
+    assert_on_screen,
+    verify,
+    with_fault,
+)
 
 pytestmark = [
     left_out_if(not BUILT_FOR_CUDA, "torch is not built for CUDA"),
@@ -23,12 +35,15 @@ pytestmark = [
 ON_CUDA_ONLY = {"refusal of private formats"}
 
 
-def on_cuda(folder: Path, *arguments: str, fault: str | None = None, **env: str | None) -> Verified:
-    """With `fault`, in the library that the tests put before ours."""
+def on_cuda(folder: Path, *arguments: str, **env: str | None) -> Verified:
+    return verify(folder, {**cuda.environment(), **env}, *arguments)
+
+
+def cuda_with_fault(fault: str) -> dict[str, str]:
+    """The environment in which the library before ours has this fault."""
     variables = cuda.environment()
     library = next(path for path in Path(variables["LD_LIBRARY_PATH"].split(":")[0]).glob("libcudart*"))
-    broken = {} if fault is None else with_fault(fault, our_library("cuda"), library.name)
-    return verify(folder, {**variables, **broken, **env}, *arguments)
+    return {**variables, **with_fault(fault, our_library("cuda"), library.name)}
 
 
 def on_rocm(folder: Path, fault: str | None = None) -> Verified:
@@ -61,21 +76,33 @@ def test_our_table_passes_every_check_on_both_devices(tmp_path: Path) -> None:
     assert len(seen.stderr.splitlines()) == len(seen.result["checks"])
 
 
-def test_without_a_fault_the_library_of_these_tests_passes(tmp_path: Path) -> None:
-    seen = on_cuda(tmp_path, fault="")
-    assert (seen.status, seen.failed()) == (0, {}), seen
+@pytest.fixture(scope="module")
+def failed() -> Any:
+    """By the fault, the checks that failed, all in one process."""
+    return spawn.call(snippets.failed_checks, ["", *FAULTS], env={**NO_SETTINGS, **cuda_with_fault("")})
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_is_wrong_is_noticed_and_named(fault: str, tmp_path: Path) -> None:
-    assert_noticed(on_cuda(tmp_path, fault=fault), fault, "cuda")
+def test_what_is_wrong_is_noticed_and_named(fault: str, failed: Any) -> None:
+    assert_noticed(failed[fault], fault, "cuda")
+
+
+def test_without_a_fault_nothing_fails(failed: Any) -> None:
+    assert failed[""] == {}
+
+
+@pytest.mark.parametrize("fault", ["NULL", "another device", "not ordered"])
+def test_a_wrong_stream_is_on_the_screen_and_in_the_exit_status(fault: str, tmp_path: Path) -> None:
+    seen = on_cuda(tmp_path, **cuda_with_fault(fault))
+    assert_on_screen(seen)
+    assert_noticed(seen.failed(), fault, "cuda")
 
 
 @pytest.mark.parametrize(
     ("fault", "words"), [("crash", "the process was killed by SIGABRT"), ("hang", "it did not end within 5 seconds")]
 )
 def test_a_table_that_ends_or_stops_the_process_is_named(fault: str, words: str, tmp_path: Path) -> None:
-    seen = on_cuda(tmp_path, "--timeout", "5", fault=fault)
+    seen = on_cuda(tmp_path, "--timeout", "5", **cuda_with_fault(fault))
     assert seen.status == 1
     assert f"FAILED: cuda:0, stream by its handle, table dlx: {words}" in seen.stdout
 
@@ -88,9 +115,10 @@ def test_our_table_passes_on_rocm(tmp_path: Path) -> None:
     assert {one["check"] for one in seen.result["checks"] if one["verdict"] != "ok"} == ON_CUDA_ONLY
 
 
-@pytest.mark.parametrize("fault", ["NULL", "not ordered", "another device"])
-def test_a_wrong_stream_is_noticed_on_rocm(fault: str, tmp_path: Path) -> None:
-    assert_noticed(on_rocm(tmp_path, fault), fault, "cuda")
+def test_a_wrong_stream_is_noticed_on_rocm(tmp_path: Path) -> None:
+    seen = on_rocm(tmp_path, "not ordered")
+    assert_on_screen(seen)
+    assert_noticed(seen.failed(), "not ordered", "cuda")
 
 
 def test_without_a_device_it_says_so_in_one_line(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def _run(torch: Any, kind: type[runtimes.Runtime], tell: Any) -> None:
     status = _api.attach()
     if status.provider == "none":
         raise Failed(f"torch.Tensor has no DLPack exchange table: {status.reason}")
-    runtime, module = kind(), getattr(torch, kind.module)
+    runtime = kind()
     tell(
         facts={
             "backend": runtime.kind,
@@ -49,17 +49,10 @@ def _run(torch: Any, kind: type[runtimes.Runtime], tell: Any) -> None:
         }
     )
     found = tables.here(torch, status)
-    words: dict[int, str] = {}
     tell(doing="make streams and memory")
-    devices = [Device(torch, runtime, index, words) for index in range(module.device_count())]
-    for device in devices:
-        device.others = [other for other in devices if other is not device]
-    tell(
-        facts={
-            "runtime": {"library": os.path.basename(runtime.path), **runtime.versions()},
-            "devices": {device.name: str(module.get_device_name(device.index)) for device in devices},
-        }
-    )
+    devices = all_devices(torch, runtime)
+    names = {device.name: str(device.module.get_device_name(device.index)) for device in devices}
+    tell(facts={"runtime": {"library": os.path.basename(runtime.path), **runtime.versions()}, "devices": names})
     for device in devices:
         for name in CHECKS:
             for table in found:
@@ -68,3 +61,12 @@ def _run(torch: Any, kind: type[runtimes.Runtime], tell: Any) -> None:
                 about = {"device": device.name, "check": name, "table": table.name}
                 tell(check={**about, "verdict": result, "detail": detail})
     tell(end="done", detail="")
+
+
+def all_devices(torch: Any, runtime: runtimes.Runtime) -> list[Device]:
+    words: dict[int, str] = {}
+    count = getattr(torch, runtime.module).device_count()
+    devices = [Device(torch, runtime, index, words) for index in range(count)]
+    for device in devices:
+        device.others = [other for other in devices if other is not device]
+    return devices

@@ -1,5 +1,5 @@
-"""`dlx-torch verify` on the real torch_npu and a simulated CANN: it passes with our table, beside torch's own where there
-is one, and names what is wrong with a broken one."""
+"""`dlx-torch verify` on the real torch_npu and a simulated CANN: it passes with our table, beside torch's own where
+there is one, and names what is wrong with a broken one."""
 
 from __future__ import annotations
 

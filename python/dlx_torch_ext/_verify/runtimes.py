@@ -20,15 +20,13 @@ class Runtime:
 
     kind, module, handle, dl_device = "cuda", "cuda", "cuda_stream", 2
     library, prefix, host_alloc = "cudart", "cuda", "cudaHostAlloc"
+    driver = "/proc/driver/nvidia/version", r"Module.*?(\d+\.[\d.]+)"
 
     def __init__(self) -> None:
         self.path = loaded(self.library)
         if not self.path:
             raise Failed(f"torch has loaded no lib{self.library}.so, which is needed to give work to a stream")
         self._functions = ctypes.CDLL(self.path)
-
-    def has(self, name: str) -> bool:
-        return hasattr(self._functions, name)
 
     def do(self, name: str, *arguments: Any, allowed: int = 0) -> int:
         """Calls a function of the runtime and returns 0 or what is `allowed` besides."""
@@ -44,7 +42,12 @@ class Runtime:
         return out.value
 
     def versions(self) -> dict[str, str]:
-        return {name: str(self.number(f"{self.prefix}{name.title()}GetVersion")) for name in ("driver", "runtime")}
+        """Of the driver in the kernel, where that tells, and of the runtime."""
+        return {"driver": _driver(*self.driver), "runtime": self.runtime_version()}
+
+    def runtime_version(self) -> str:
+        number = self.number("cudaRuntimeGetVersion")  # 12080
+        return f"{number // 1000}.{number % 1000 // 10}"
 
     def host_memory(self, size: int) -> int:
         """The address of page-locked memory, which is never freed: copies to other memory may wait for the device."""
@@ -76,6 +79,11 @@ class Hip(Runtime):
 
     kind, dl_device = "rocm", 10
     library, prefix, host_alloc = "amdhip64", "hip", "hipHostMalloc"
+    driver = "/sys/module/amdgpu/version", r"(\S+)"
+
+    def runtime_version(self) -> str:
+        number = self.number("hipRuntimeGetVersion")  # 60241133
+        return f"{number // 10**7}.{number // 10**5 % 100}.{number % 10**5}"
 
 
 class Cann(Runtime):
@@ -83,11 +91,12 @@ class Cann(Runtime):
 
     kind, module, handle, dl_device = "torch_npu", "npu", "npu_stream", 12
     library, prefix = "ascendcl", "aclrt"
+    driver = "/usr/local/Ascend/driver/version.info", r"Version=(\S+)"
 
-    def versions(self) -> dict[str, str]:
+    def runtime_version(self) -> str:
         numbers = (_I(), _I(), _I())
         self.do("aclrtGetVersion", *map(ctypes.byref, numbers))
-        return {"runtime": ".".join(str(number.value) for number in numbers)}
+        return ".".join(str(number.value) for number in numbers)
 
     def host_memory(self, size: int) -> int:
         out = _P()
@@ -128,6 +137,15 @@ class Cann(Runtime):
 
     def wait(self, stream: int) -> None:
         self.do("aclrtSynchronizeStream", _P(stream))
+
+
+def _driver(file: str, pattern: str) -> str:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as text:
+            found = re.search(pattern, text.read())
+    except OSError:
+        found = None
+    return found[1] if found else "unknown"
 
 
 def loaded(library: str) -> str:

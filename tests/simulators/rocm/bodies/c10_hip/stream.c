@@ -39,7 +39,8 @@ static void* stream_of_torch(int8_t device) {
 
 struct stream getCurrentHIPStream(int8_t device) {
   NOTE();
-  if (getenv("DLX_SIM_ROCM_FOLLOWS_CUDA")) return (struct stream){DEVICE_TYPE, device, (int64_t)stream_of_torch(device)};
+  if (getenv("DLX_SIM_ROCM_FOLLOWS_CUDA"))
+    return (struct stream){DEVICE_TYPE, device, (int64_t)stream_of_torch(device)};
   if (device < 0) device = 0; /* -1 is the current device, and nothing here changes it */
   return (struct stream){DEVICE_TYPE, device, (int64_t)dlx_sim_get_stream(device)};
 }

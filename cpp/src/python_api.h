@@ -37,6 +37,7 @@ int Py_AddPendingCall(int (*function)(void*), void* argument);
 PyObject* PyImport_GetModule(PyObject* name);
 PyObject* PyObject_CallObject(PyObject* callable, PyObject* arguments);
 int PyObject_IsTrue(PyObject* object);
+long PyLong_AsLong(PyObject* number);
 PyObject* PyUnicode_FromString(const char* text);
 int Py_IsInitialized();
 int PyGILState_Ensure();

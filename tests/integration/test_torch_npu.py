@@ -206,6 +206,16 @@ def test_torchs_table_stays_untouched_and_comes_back() -> None:
     }
 
 
+def test_a_child_that_was_forked_after_its_parent_had_used_the_device_has_no_stream() -> None:
+    text = (
+        "dlx-torch: this process was forked after its parent had used the torch_npu device, which does not work in a"
+        " child: start it by 'spawn' or 'forkserver'"
+    )
+    refused, allowed = ["RuntimeError", text], ["nothing", ""]
+    assert spawn.call(torch_npu.streams_of_forked_children, True) == [refused, refused, allowed]
+    assert spawn.call(torch_npu.streams_of_forked_children, False) == [allowed] * 3
+
+
 def test_a_function_called_through_tvm_ffi_sees_the_stream() -> None:
     seen = on_ascend.call(torch_npu.streams_seen_through_tvm_ffi, TVM_FFI_DISABLE_TORCH_C_DLPACK="1")
     assert seen == [True, True]

@@ -225,6 +225,26 @@ def export_a_private_layout() -> list[str]:
     return error_of(lambda: table.export(x))
 
 
+def streams_of_forked_children(used: bool) -> list[list[str]]:
+    """What a child of os.fork and one of multiprocessing get when they ask for a stream, and then the parent."""
+    import multiprocessing
+
+    from tests.support.process import fork
+
+    table = attached_table()
+    if used:
+        torch.empty(1, device="npu:0")
+
+    def ask() -> list[str]:
+        return error_of(lambda: table.stream(EXT_DEV, 0))
+
+    answers = multiprocessing.get_context("fork").SimpleQueue()
+    child = multiprocessing.get_context("fork").Process(target=lambda: answers.put(ask()))
+    child.start()
+    child.join()
+    return [fork.call(ask), answers.get(), ask()]
+
+
 def export_has_the_address(dims: int) -> bool:
     x = torch.empty(*([2] * dims), device="npu:0")
     return bool(attached_table().dltensor(x).data == x.data_ptr())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from tests.support.command import COMMAND, dlx_torch, environment
 from tests.support.installation import Site, entry, record
 from tests.support.left_out import left_out_if
+from tests.support.process.finished import ROOT
 
 COMMANDS = [[], ["--version"], ["list"], ["doctor"], ["doctor", "--json"], ["doctor", "--all"]]
 
@@ -29,13 +31,23 @@ def test_without_a_command_it_prints_its_help(site: Site) -> None:
     assert all(command in finished.stdout for command in ("doctor", "list", "build", "--version"))
 
 
+def test_every_command_is_in_the_help_and_on_its_page(site: Site) -> None:
+    commands = re.findall(r"^    (\w+) ", dlx_torch(site, "--help").stdout, re.M)
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert {"doctor", "verify", "explain", "list", "build"} <= set(commands)
+    assert [name for name in commands if f"\n## dlx-torch {name}\n" not in page] == []
+    assert [name for name in re.findall(r"^## dlx-torch (\w+)$", page, re.M) if name not in commands] == []
+
+
 def test_version(site: Site) -> None:
     record(site.folder, "dlx-torch-ext", "0.1.0")
     finished = dlx_torch(site, "--version")
     assert (finished.status, finished.stdout, finished.stderr) == (0, "dlx-torch-ext 0.1.0\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["nothing"], ["doctor", "--yaml"], ["list", "more"]])
+@pytest.mark.parametrize(
+    "arguments", [["nothing"], ["doctor", "--yaml"], ["list", "more"], ["verify", "--timeout", "soon"]]
+)
 def test_wrong_usage(arguments: list[str], site: Site) -> None:
     finished = dlx_torch(site, *arguments)
     assert finished.status == 2

@@ -1,4 +1,5 @@
-"""Generate the tables of README.md and docs/ that come from variants.toml. They stand between markers with their name:
+"""Generate the tables of README.md and docs/ that come from variants.toml and from the results in docs/hardware. They
+stand between markers with their name:
 
     <!-- NAME: made by ./dev docs ... -->
     ...
@@ -13,18 +14,23 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from tools.docs import compatibility
+from tools.docs import compatibility, hardware
 from tools.docs.compatibility import Table
-from tools.matrix import Matrix, read
+from tools.matrix import read
 from tools.settings import ROOT, ToolError
 
-PAGES: dict[str, dict[str, Callable[[Matrix], Table]]] = {
-    "README.md": {"compatibility": compatibility.by_release},
-    "docs/compatibility.md": {"rows": compatibility.by_row, "backends": compatibility.by_backend},
-}
+
+def tables(root: Path) -> dict[str, dict[str, Table]]:
+    """By the page, its tables by their names."""
+    matrix = read(root / "variants.toml")
+    seen = hardware.seen(root / "docs" / "hardware")
+    return {
+        "README.md": {"compatibility": compatibility.by_release(matrix), "hardware": seen},
+        "docs/compatibility.md": {"rows": compatibility.by_row(matrix), "backends": compatibility.by_backend(matrix)},
+    }
 
 
 def write(root: Path = ROOT) -> None:
@@ -34,7 +40,7 @@ def write(root: Path = ROOT) -> None:
 
 
 def outdated(root: Path = ROOT) -> list[str]:
-    """The pages with a table that differs from variants.toml."""
+    """The pages with a table that differs from what it is made from."""
     return [
         page.relative_to(root).as_posix()
         for page, text in _updated_pages(root)
@@ -56,12 +62,11 @@ def replace_table(page: str, name: str, table: Table) -> str:
 
 
 def _updated_pages(root: Path) -> Iterator[tuple[Path, str]]:
-    matrix = read(root / "variants.toml")
-    for name, tables in PAGES.items():
+    for name, made in tables(root).items():
         text = (root / name).read_text(encoding="utf-8")
         try:
-            for table, make in tables.items():
-                text = replace_table(text, table, make(matrix))
+            for table, rows in made.items():
+                text = replace_table(text, table, rows)
         except ToolError as error:
             raise ToolError(f"{name}: {error}") from None
         yield root / name, text
@@ -70,7 +75,8 @@ def _updated_pages(root: Path) -> Iterator[tuple[Path, str]]:
 def main(root: Path = ROOT) -> int:
     try:
         problems = [
-            f"{page}: its tables differ from variants.toml. Update them: ./dev lint --fix" for page in outdated(root)
+            f"{page}: its tables differ from variants.toml or docs/hardware. Update them: ./dev lint --fix"
+            for page in outdated(root)
         ]
     except ToolError as error:
         problems = [str(error)]

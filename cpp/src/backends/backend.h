@@ -20,10 +20,12 @@ struct Backend {
   int32_t dl_device = 0;        // DLDeviceType that its tensors are exported as
   int32_t dl_device_alias = 0;  // a DLDeviceType of others for the same memory, which import and stream take too, or 0
   int32_t dl_device_new_name = 0;  // DLPack's newer name for dl_device, which is taken wherever that is, or 0
-  const char* fork_module =
-      nullptr;  // the module and the function of torch's that says whether this process was forked after
-  const char* fork_function = nullptr;  // its parent had used the device; NULL where the device survives a fork
-  int32_t dl_managed_device = 0;        // DLDeviceType of memory that host and device share, or 0
+  // The module of torch's that says whether this process was forked after its parent had used the device; NULL where the device
+  // survives a fork. It has a function for that, or, with no function, the number of the process that has used the device, or 0.
+  const char* fork_module = nullptr;
+  const char* fork_function = nullptr;
+  const char* fork_user = nullptr;
+  int32_t dl_managed_device = 0;  // DLDeviceType of memory that host and device share, or 0
 
   // The allocator of torch's own tensors on this device: the address of a c10::Allocator. NULL where only torch's dispatcher makes a storage of the right class.
   void* (*allocator)() = nullptr;

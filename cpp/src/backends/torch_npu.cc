@@ -22,8 +22,8 @@ constexpr Backend make_backend() {
   Backend backend;
   backend.name = {"torch_npu"};
   backend.torch_device = kTorchPrivateUse1;
-  backend.fork_module = "torch_npu._C";
-  backend.fork_function = "_npu_isInBadFork";
+  backend.fork_module = "torch_npu.npu";
+  backend.fork_user = "_original_pid";  // its function for that notices only the children of multiprocessing
   backend.dl_device = kDLExtDev;
   backend.dl_device_new_name = kDLAscend;
   backend.from_blob = &from_blob;

@@ -76,6 +76,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         from .explain import run as run_explain
 
         return run_explain(" ".join(options.words))
+    if options.command == "verify":
+        from .verify import run as run_verify
+
+        return run_verify(options.json, options.timeout)
     from .list import run as run_list
 
     return run_list(everything=options.all)
@@ -109,6 +113,17 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     explain.add_argument("words", metavar="ID", nargs="*", help="an id, such as DLX030, or the message itself")
     listing = commands.add_parser("list", help="list the libraries of this installation and mark the one that fits")
     listing.add_argument("--all", action="store_true", help="print a line for each library")
+    verify = commands.add_parser(
+        "verify",
+        help="prove on the devices here that kernels run on the right streams",
+        description="Proves on the GPUs or NPUs here, by work that is held and let go, that the table of torch.Tensor"
+        " names the right streams. It compiles nothing and takes less than a minute.",
+        epilog="exit codes: 0 every check passed, 1 one failed, 2 there is no device, or wrong usage",
+    )
+    verify.add_argument("--json", metavar="FILE", help="also write the whole result to FILE")
+    verify.add_argument(
+        "--timeout", metavar="SECONDS", type=float, default=60, help="how long a check may take (default: 60)"
+    )
     return parser, _add_build(commands)
 
 

@@ -11,18 +11,20 @@ __all__ = ["build", "environment"]
 
 ROCM = Vendor("rocm")
 LIBRARY = "libc10_hip.so"
+RUNTIME = "libamdhip64.so.6"
 
 
 def build(out: Path, generation: int = 1) -> Path:
-    """Return the folder with a simulated libc10_hip, building it in `out` if it is not there yet.
+    """Return the folder with a simulated libc10_hip and libamdhip64, building it in `out` if it is not there yet.
 
     `generation` is that of PyTorch's hipify, which decides the names: 1 up to torch 2.10 (c10::hip), 2 from 2.11 on
     (c10::cuda). Raises ValueError for another one, RuntimeError where the C compiler fails.
     """
     if generation not in (1, 2):
         raise ValueError(f"hipify has the generations 1 and 2, not {generation}")
-    library = Library(LIBRARY, sources=ROCM.sources(LIBRARY))
-    return ROCM.build(out, f"hipify{generation}", [], lambda: [library], DLX_SIM_GENERATION=generation)
+    libraries = [Library(RUNTIME, sources=ROCM.sources(RUNTIME))]
+    libraries += [Library(LIBRARY, sources=ROCM.sources(LIBRARY), needs=(RUNTIME,))]
+    return ROCM.build(out, f"hipify{generation}", [], lambda: libraries, DLX_SIM_GENERATION=generation)
 
 
 def environment(generation: int = 1) -> dict[str, str]:

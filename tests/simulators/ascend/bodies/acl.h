@@ -9,6 +9,7 @@ enum {
   SUCCESS = 0,
   PARAM_INVALID = 107000,
   INVALID_DEVICE = 107001,
+  REPORT_TIMEOUT = 107012,
   OUT_OF_MEMORY = 207001,
   NO_DEVICE = 207004,
   INTERNAL_ERROR = 507000,
@@ -17,6 +18,7 @@ enum {
 #define dlx_sim_device DLX_SIM(device)
 #define dlx_sim_work DLX_SIM(work)
 #define dlx_sim_stub DLX_SIM(stub)
+#define dlx_sim_queue_of DLX_SIM(queue_of)
 
 extern _Thread_local int dlx_sim_device; /* the current device */
 
@@ -32,3 +34,6 @@ int dlx_sim_stub(const char* name);
     int error = dlx_sim_work(__func__); \
     if (error) return error;            \
   } while (0)
+
+/* The queue of a stream; that of the current device's default stream for NULL. */
+struct queue* dlx_sim_queue_of(void* stream);

@@ -33,6 +33,12 @@ int aclsysGetCANNVersion(int package, struct package_version* out) {
   return SUCCESS;
 }
 
+int aclrtGetVersion(int32_t* major, int32_t* minor, int32_t* patch) {
+  NOTE();
+  *major = 1, *minor = 13, *patch = 0;
+  return SUCCESS;
+}
+
 const char* aclGetRecentErrMsg(void) {
   NOTE();
   return "simulated CANN error";

@@ -1,6 +1,7 @@
 /* libascendcl, memory and copies. */
 #include "memory.h"
 #include "acl.h"
+#include "queue.h"
 
 #include <string.h>
 
@@ -64,22 +65,28 @@ int aclrtPointerGetAttributes(const void* pointer, struct pointer_attributes* ou
 
 /* ---- copies ---- */
 
-static int copy(void* to, size_t room, const void* from, size_t size) {
+/* Work of a stream, unless it is about memory that CANN knows nothing of: then the caller waits for it. */
+static int copy(struct queue* queue, void* to, size_t room, const void* from, size_t size) {
+  int device;
   if (size > room) return PARAM_INVALID;
-  if (size) memmove(to, from, size);
+  int known = dlx_sim_find(to, &device) && dlx_sim_find(from, &device);
+  dlx_sim_copy(queue, to, from, size);
+  if (!known) dlx_sim_drain(queue);
   return SUCCESS;
 }
 
 int aclrtMemcpy(void* to, size_t room, const void* from, size_t size, int kind) {
   NOTE();
   (void)kind;
-  return copy(to, room, from, size);
+  if (size > room) return PARAM_INVALID;
+  if (size) memmove(to, from, size); /* at once: it is ordered with no stream */
+  return SUCCESS;
 }
 
 int aclrtMemcpyAsync(void* to, size_t room, const void* from, size_t size, int kind, void* stream) {
   WORK();
-  (void)kind, (void)stream;
-  return copy(to, room, from, size);
+  (void)kind;
+  return copy(dlx_sim_queue_of(stream), to, room, from, size);
 }
 
 int aclrtMemset(void* to, size_t room, int32_t value, size_t size) {
@@ -91,8 +98,7 @@ int aclrtMemset(void* to, size_t room, int32_t value, size_t size) {
 
 int aclrtMemsetAsync(void* to, size_t room, int32_t value, size_t size, void* stream) {
   WORK();
-  (void)stream;
   if (size > room) return PARAM_INVALID;
-  memset(to, value, size);
+  dlx_sim_fill(dlx_sim_queue_of(stream), to, value, size);
   return SUCCESS;
 }

@@ -1,96 +1,145 @@
-/* libascendcl, streams and events. Work is finished when it is accepted, so nothing ever has to wait. */
+/* libascendcl, streams and events. */
 #include "acl.h"
+#include "queue.h"
 
 #include <stdlib.h>
 
-static int create(void** out) {
-  *out = malloc(16);
-  return *out ? SUCCESS : INTERNAL_ERROR;
+static struct queue defaults[DLX_SIM_MAX_DEVICES];
+
+__attribute__((constructor)) static void open_defaults(void) {
+  for (int device = 0; device < DLX_SIM_MAX_DEVICES; ++device) dlx_sim_open_queue(&defaults[device], device);
 }
 
-int aclrtCreateStream(void** out) {
+struct queue* dlx_sim_queue_of(void* stream) { return stream ? stream : &defaults[dlx_sim_device]; }
+
+static int create(struct queue** out) {
+  *out = malloc(sizeof **out);
+  if (!*out) return INTERNAL_ERROR;
+  dlx_sim_open_queue(*out, dlx_sim_device);
+  return SUCCESS;
+}
+
+int aclrtCreateStream(struct queue** out) {
   NOTE();
   return create(out);
 }
 
-int aclrtCreateStreamWithConfig(void** out, uint32_t priority, uint32_t flag) {
+int aclrtCreateStreamWithConfig(struct queue** out, uint32_t priority, uint32_t flag) {
   NOTE();
   (void)priority, (void)flag;
   return create(out);
 }
 
-int aclrtDestroyStream(void* stream) {
-  NOTE();
+static int destroy(struct queue* stream) {
+  dlx_sim_close_queue(stream);
   free(stream);
   return SUCCESS;
 }
 
-int aclrtDestroyStreamForce(void* stream) {
+int aclrtDestroyStream(struct queue* stream) {
   NOTE();
-  free(stream);
-  return SUCCESS;
+  return destroy(stream);
+}
+
+int aclrtDestroyStreamForce(struct queue* stream) {
+  NOTE();
+  return destroy(stream);
 }
 
 int aclrtStreamQuery(void* stream, int* status) {
   NOTE();
-  (void)stream;
-  *status = 0; /* ACL_STREAM_STATUS_COMPLETE */
+  *status = !dlx_sim_is_idle(dlx_sim_queue_of(stream)); /* ACL_STREAM_STATUS_COMPLETE or ..._NOT_READY */
+  return SUCCESS;
+}
+
+int aclrtSynchronizeStream(void* stream) {
+  NOTE();
+  dlx_sim_drain(dlx_sim_queue_of(stream));
   return SUCCESS;
 }
 
 int aclrtSynchronizeStreamWithTimeout(void* stream, int32_t milliseconds) {
   NOTE();
-  (void)stream, (void)milliseconds;
+  (void)milliseconds;
+  dlx_sim_drain(dlx_sim_queue_of(stream));
   return SUCCESS;
 }
 
 int aclrtSynchronizeDevice(void) {
   NOTE();
+  dlx_sim_drain_device(dlx_sim_device);
   return SUCCESS;
 }
 
 int aclrtSynchronizeDeviceWithTimeout(int32_t milliseconds) {
   NOTE();
   (void)milliseconds;
+  dlx_sim_drain_device(dlx_sim_device);
   return SUCCESS;
 }
 
-int aclrtLaunchCallback(void (*function)(void*), void* data, int block, void* stream) {
-  WORK();
-  (void)block, (void)stream;
-  function(data);
+int aclrtStreamWaitEvent(void* stream, struct event* event) {
+  NOTE();
+  dlx_sim_wait(dlx_sim_queue_of(stream), event);
   return SUCCESS;
 }
 
-int aclrtCreateEventWithFlag(void** out, uint32_t flag) {
+static int create_event(struct event** out) {
+  *out = dlx_sim_make_event();
+  return *out ? SUCCESS : INTERNAL_ERROR;
+}
+
+int aclrtCreateEvent(struct event** out) {
+  NOTE();
+  return create_event(out);
+}
+
+int aclrtCreateEventWithFlag(struct event** out, uint32_t flag) {
   NOTE();
   (void)flag;
-  return create(out);
+  return create_event(out);
 }
 
-int aclrtCreateEventExWithFlag(void** out, uint32_t flag) {
+int aclrtCreateEventExWithFlag(struct event** out, uint32_t flag) {
   NOTE();
   (void)flag;
-  return create(out);
+  return create_event(out);
 }
 
-int aclrtDestroyEvent(void* event) {
+int aclrtDestroyEvent(struct event* event) {
   NOTE();
-  free(event);
+  dlx_sim_drop_event(event);
   return SUCCESS;
 }
 
-int aclrtQueryEventStatus(void* event, int* status) {
+int aclrtRecordEvent(struct event* event, void* stream) {
   NOTE();
-  (void)event;
-  *status = 1; /* ACL_EVENT_RECORDED_STATUS_COMPLETE */
+  dlx_sim_record(dlx_sim_queue_of(stream), event);
   return SUCCESS;
 }
 
-int aclrtQueryEventWaitStatus(void* event, int* status) {
+int aclrtQueryEventStatus(struct event* event, int* status) {
   NOTE();
-  (void)event;
-  *status = 0; /* ACL_EVENT_WAIT_STATUS_COMPLETE */
+  *status = dlx_sim_event_is_done(event); /* ACL_EVENT_RECORDED_STATUS_NOT_READY or ..._COMPLETE */
+  return SUCCESS;
+}
+
+int aclrtQueryEventWaitStatus(struct event* event, int* status) {
+  NOTE();
+  *status = !dlx_sim_event_is_done(event); /* ACL_EVENT_WAIT_STATUS_COMPLETE or ..._NOT_READY */
+  return SUCCESS;
+}
+
+int aclrtSynchronizeEvent(struct event* event) {
+  NOTE();
+  dlx_sim_wait_here(event);
+  return SUCCESS;
+}
+
+int aclrtSynchronizeEventWithTimeout(struct event* event, int32_t milliseconds) {
+  NOTE();
+  (void)milliseconds;
+  dlx_sim_wait_here(event);
   return SUCCESS;
 }
 

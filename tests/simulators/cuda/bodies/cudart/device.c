@@ -33,6 +33,7 @@ const char* cudaGetErrorName(int error) {
     case OUT_OF_MEMORY: return "cudaErrorMemoryAllocation";
     case NO_DEVICE: return "cudaErrorNoDevice";
     case INVALID_DEVICE: return "cudaErrorInvalidDevice";
+    case NOT_READY: return "cudaErrorNotReady";
     default: return "cudaErrorUnknown";
   }
 }
@@ -45,6 +46,7 @@ const char* cudaGetErrorString(int error) {
     case OUT_OF_MEMORY: return "out of memory";
     case NO_DEVICE: return "no CUDA-capable device is detected";
     case INVALID_DEVICE: return "invalid device ordinal";
+    case NOT_READY: return "device not ready";
     default: return "unknown error";
   }
 }

@@ -1,6 +1,7 @@
 /* libcudart, memory and copies. */
 #include "memory.h"
 #include "cudart.h"
+#include "queue.h"
 
 #include <string.h>
 
@@ -101,47 +102,52 @@ int cudaPointerGetAttributes(struct pointer_attributes* out, const void* pointer
 
 /* ---- copies ---- */
 
-static int copy(void* to, const void* from, size_t size) {
-  if (size) memmove(to, from, size);
+/* Work of a stream, unless it is about memory that CUDA knows nothing of: then the caller waits for it. */
+static int copy(struct queue* queue, void* to, const void* from, size_t size) {
+  int device;
+  int known = dlx_sim_find(to, &device) && dlx_sim_find(from, &device);
+  dlx_sim_copy(queue, to, from, size);
+  if (!known) dlx_sim_drain(queue);
   return SUCCESS;
 }
 
 int cudaMemcpy(void* to, const void* from, size_t size, int kind) {
   NOTE();
   (void)kind;
-  return copy(to, from, size);
+  copy(dlx_sim_queue_of(NULL), to, from, size);
+  dlx_sim_drain(dlx_sim_queue_of(NULL));
+  return SUCCESS;
 }
 
 int cudaMemcpyAsync(void* to, const void* from, size_t size, int kind, void* stream) {
   NOTE();
-  (void)kind, (void)stream;
-  return copy(to, from, size);
+  (void)kind;
+  return copy(dlx_sim_queue_of(stream), to, from, size);
 }
 
 int cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t size, void* stream) {
   NOTE();
-  (void)to_device, (void)from_device, (void)stream;
-  return copy(to, from, size);
+  (void)to_device, (void)from_device;
+  return copy(dlx_sim_queue_of(stream), to, from, size);
 }
 
 int cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                       int kind, void* stream) {
   NOTE();
-  (void)kind, (void)stream;
+  (void)kind;
   for (size_t row = 0; row < height; ++row)
-    copy((char*)to + row * to_pitch, (const char*)from + row * from_pitch, width);
+    copy(dlx_sim_queue_of(stream), (char*)to + row * to_pitch, (const char*)from + row * from_pitch, width);
   return SUCCESS;
 }
 
 int cudaMemset(void* to, int value, size_t size) {
   NOTE();
-  if (size) memset(to, value, size);
+  dlx_sim_fill(dlx_sim_queue_of(NULL), to, value, size);
   return SUCCESS;
 }
 
 int cudaMemsetAsync(void* to, int value, size_t size, void* stream) {
   NOTE();
-  (void)stream;
-  if (size) memset(to, value, size);
+  dlx_sim_fill(dlx_sim_queue_of(stream), to, value, size);
   return SUCCESS;
 }

@@ -1,4 +1,5 @@
-"""Generate the tables of README.md and docs/ that come from variants.toml. They stand between markers with their name:
+"""Generate the tables of README.md and docs/ that come from variants.toml and from what the package decides. They
+stand between markers with their name:
 
     <!-- NAME: made by ./dev docs ... -->
     ...
@@ -16,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tools.docs import compatibility
+from tools.docs import backends, compatibility
 from tools.docs.compatibility import Table
 from tools.matrix import Matrix, read
 from tools.settings import ROOT, ToolError
@@ -24,6 +25,7 @@ from tools.settings import ROOT, ToolError
 PAGES: dict[str, dict[str, Callable[[Matrix], Table]]] = {
     "README.md": {"compatibility": compatibility.by_release},
     "docs/compatibility.md": {"rows": compatibility.by_row, "backends": compatibility.by_backend},
+    "docs/design.md": {"choice": backends.by_facts},
 }
 
 

@@ -8,6 +8,7 @@ import os
 import sys
 from typing import Any, Callable
 
+from ._accelerator import has_device
 from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE, attribute_of, function_addresses
 from ._record import Record
 from ._release import Release, parse
@@ -32,8 +33,8 @@ def _never() -> bool:
 
 
 class Facts(Record):
-    """All that `resolve` uses. Plain data, except `cuda_active`, a function that may ask a device: it is called only
-    where a CUDA or ROCm build of torch and torch_npu are both installed."""
+    """All that `resolve` uses. Plain data, except `cuda_active`, which counts the CUDA or ROCm devices and is called
+    only where a CUDA or ROCm build of torch and torch_npu are both installed."""
 
     torch: str | None = None
     torch_problem: str = ""
@@ -106,13 +107,14 @@ def read(torch: Any = None, problem: str = "", tensor_attributes: Any = None) ->
     if getattr(torch, "Tensor", None) is None:
         unfinished = "torch is still being imported and has no Tensor yet: call dlx_torch_ext.attach() after the import"
         return Facts(torch_problem=unfinished, **facts)
+    backend = _backend(torch)
     return Facts(
         torch=str(version),
         release=parse(str(version)),
         cxx11_abi=_cxx11_abi(torch),
-        backend=_backend(torch),
+        backend=backend,
         table=_existing_table(torch, tensor_attributes) if sys.implementation.name == "cpython" else None,
-        cuda_active=functools.lru_cache(maxsize=1)(lambda: is_available(torch, "cuda")),
+        cuda_active=functools.lru_cache(maxsize=1)(lambda: has_device(torch, backend)),
         **facts,
     )
 
@@ -121,19 +123,20 @@ def detect_backend(torch: Any) -> str:
     """The backend that the module `torch` can use now: "cuda", "rocm", "torch_npu" or "cpu".
 
     First asks torch.cuda, which serves CUDA and ROCm: `torch.version` says which; if it says neither, it is CUDA. Then
-    asks torch.npu, on Linux only. A part that `torch` lacks counts as not available.
+    asks torch.npu, on Linux only. A part that `torch` lacks counts as not available. If both are available, torch_npu
+    may stand in for torch.cuda (`transfer_to_npu`), so torch's own count of CUDA devices decides.
 
     This asks for devices, which may initialise a driver: use it by hand or to build. `resolve` does not ask, but uses
     the backend that torch was built for.
     """
+    npu = system() == "linux" and is_available(torch, "npu")
     if is_available(torch, "cuda"):
         version = getattr(torch, "version", None)
-        if getattr(version, "cuda", None) is None and getattr(version, "hip", None) is not None:
-            return "rocm"
-        return "cuda"
-    if system() == "linux" and is_available(torch, "npu"):
-        return "torch_npu"
-    return "cpu"
+        hip = getattr(version, "cuda", None) is None and getattr(version, "hip", None) is not None
+        build = "rocm" if hip else "cuda"
+        if not npu or has_device(torch, build):
+            return build
+    return "torch_npu" if npu else "cpu"
 
 
 def is_available(torch: Any, interface: str) -> bool:

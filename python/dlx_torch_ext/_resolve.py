@@ -107,7 +107,7 @@ def wanted_backend(facts: Facts) -> str:
     """The only backend that fits this torch: the one that it was built for, or torch_npu if that is installed on Linux.
 
     If a CUDA or ROCm build of torch and torch_npu are both installed, this asks for a CUDA or ROCm device. If there is
-    one, it comes before the NPU.
+    one, it comes before the NPU: torch_npu itself refuses to be imported then. What torch.cuda says does not count.
     """
     if not facts.npu or (facts.backend in ("cuda", "rocm") and facts.cuda_active()):
         return facts.backend

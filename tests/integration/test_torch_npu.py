@@ -14,7 +14,7 @@ from tests.support.left_out import left_out_if
 from tests.support.process import spawn
 from tests.support.structs import ASCEND, EXT_DEV
 from tests.support.table import PREFIX
-from tests.support.this_torch import CALLS_EXTENSIONS, HAS_OWN_TABLE, HAS_TORCH_NPU, NAME
+from tests.support.this_torch import BUILT_FOR_CUDA, CALLS_EXTENSIONS, HAS_OWN_TABLE, HAS_TORCH_NPU, NAME
 
 pytestmark = left_out_if(not HAS_TORCH_NPU, "torch_npu is not installed")
 without_own_table = left_out_if(HAS_OWN_TABLE, f"{NAME} has a table of its own, whose exports stay")
@@ -49,6 +49,33 @@ def test_whatever_comes_first_an_attach_gives_the_same(first: str, autoload: str
     env = {**NO_SETTINGS, "TORCH_DEVICE_BACKEND_AUTOLOAD": autoload}
     seen = spawn.call(torch_npu_alone.import_in_order_and_attach, [first, "torch"], env=env)
     assert seen == [PROVIDER, "torch_npu"]
+
+
+SHIM = "torch_npu.contrib.transfer_to_npu"
+
+
+@pytest.mark.parametrize(
+    ("autoload", "names"),
+    [("0", ["torch_npu", SHIM]), ("0", ["torch", "dlx_torch_ext", SHIM]), ("1", ["torch", SHIM])],
+    ids=["torch_npu first", "torch first", "attached before"],
+)
+def test_torch_npu_in_the_place_of_torch_cuda_makes_no_cuda(autoload: str, names: list[str]) -> None:
+    env = {**NO_SETTINGS, "TORCH_DEVICE_BACKEND_AUTOLOAD": autoload}
+    assert spawn.call(torch_npu_alone.backends_with_the_shim, names, env=env) == {
+        "backends": ["torch_npu"] * 5,
+        "stream": True,
+        "cuda": True,
+        "detected": "torch_npu",
+    }
+
+
+@left_out_if(not BUILT_FOR_CUDA, f"{NAME} is built without CUDA")
+@without_own_table
+def test_a_cuda_device_comes_first_and_torch_npu_refuses_it() -> None:
+    env = {**NO_SETTINGS, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "DLX_SIM_CUDA_DEVICES": "2"}
+    before, answer, after = spawn.call(torch_npu_alone.beside_a_cuda_device, env=env)
+    assert "Two accelerators cannot be used at the same time" in answer
+    assert (before, after) == ("cuda", "cuda")
 
 
 def test_import_torch_alone_attaches_where_torch_calls_its_extensions() -> None:

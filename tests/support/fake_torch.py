@@ -26,12 +26,14 @@ def torch(
     cxx11_abi: bool | None = True,
     available: tuple[str, ...] = (),
     interfaces: tuple[str, ...] = ("cuda",),
+    devices: int = 0,
     own_table: object = None,
     whole: bool = False,
 ) -> Any:
     """A fake torch. `version_names`: the attributes that torch.version has. `interfaces`: which of torch.cuda and
-    torch.npu exist; `available`: which of them are available. `own_table`: the value of the attribute on torch.Tensor,
-    if torch has a table of its own. `torch.questions` records every question to a device."""
+    torch.npu exist; `available`: which of them say that they are available. `devices`: how many devices of CUDA or ROCm
+    torch's C extension counts, which a shim over torch.cuda does not change. `own_table`: the value of the attribute on
+    torch.Tensor, if torch has a table of its own. `torch.questions` records every question to a device."""
     module: Any = types.ModuleType("torch")
     if version is not None:
         module.__version__ = version
@@ -39,7 +41,7 @@ def torch(
     module.questions = []
     for name in interfaces:
         setattr(module, name, types.SimpleNamespace(is_available=_asked(module, name, name in available)))
-    module._C = types.SimpleNamespace()
+    module._C = types.SimpleNamespace(_cuda_getDeviceCount=lambda: devices)
     if cxx11_abi is not None:
         module.compiled_with_cxx11_abi = lambda: cxx11_abi
     module.Tensor = type("Tensor", (), {})

@@ -56,9 +56,15 @@ def test_cuda_and_rocm_come_before_an_npu_namespace(
     version: dict[str, Any], backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    torch = fake_torch.torch(**BOTH, **version, available=("cuda", "npu"))
+    torch = fake_torch.torch(**BOTH, **version, available=("cuda", "npu"), devices=1)
     assert dlx_torch_ext.detect_backend(torch) == backend
-    assert torch.questions == ["cuda"]
+
+
+@pytest.mark.parametrize("version", [{"cuda": "12.8"}, {"hip": "6.2"}])
+def test_a_shim_over_torch_cuda_makes_no_cuda(version: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    torch = fake_torch.torch(**BOTH, **version, available=("cuda", "npu"), devices=0)
+    assert dlx_torch_ext.detect_backend(torch) == "torch_npu"
 
 
 def test_an_interface_that_fails_is_not_available() -> None:

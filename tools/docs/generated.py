@@ -1,4 +1,5 @@
-"""Generate the tables of README.md and docs/ that come from variants.toml and from the results in docs/hardware. They
+"""Generate the tables of README.md and docs/ that come from variants.toml, from what the package decides and from the
+results in docs/hardware. They
 stand between markers with their name:
 
     <!-- NAME: made by ./dev docs ... -->
@@ -17,7 +18,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.docs import compatibility, hardware
+from tools.docs import backends, compatibility, hardware
 from tools.docs.compatibility import Table
 from tools.matrix import read
 from tools.settings import ROOT, ToolError
@@ -30,6 +31,7 @@ def tables(root: Path) -> dict[str, dict[str, Table]]:
     return {
         "README.md": {"compatibility": compatibility.by_release(matrix), "hardware": seen},
         "docs/compatibility.md": {"rows": compatibility.by_row(matrix), "backends": compatibility.by_backend(matrix)},
+        "docs/design.md": {"choice": backends.by_facts(matrix)},
     }
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import sys
 from typing import Any
 
-from .. import _api, _attach, _autoload, _facts
+from .. import _accelerator, _api, _attach, _autoload, _facts
 from .._dlpack import CAPSULE_ATTRIBUTE, attribute_of, function_addresses
 from .._facts import Facts
 from .._ids import find, with_ids
@@ -109,21 +107,12 @@ def _facts_of(facts: Facts) -> dict[str, Any]:
         "build": facts.backend if facts.torch else None,
         "torch_npu": facts.torch_npu,
         "torch_npu_loaded": facts.torch_npu_loaded,
-        "libtorch_npu_loaded": _is_loaded("libtorch_npu.so") if facts.npu else False,
+        "libtorch_npu_loaded": _accelerator.is_loaded("libtorch_npu.so") if facts.npu else False,
         "platform": facts.platform,
         "python": facts.python,
         "implementation": facts.implementation,
         "free_threaded": facts.free_threaded,
     }
-
-
-def _is_loaded(library: str) -> bool:
-    """Whether this process has loaded a library of that name; does not load it."""
-    try:
-        ctypes.CDLL(library, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
-    except OSError:
-        return False
-    return True
 
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:

@@ -62,7 +62,14 @@ def _counted(torch: Any, build: str) -> int:
         if count is not None:
             count.restype = ctypes.c_int8
             return int(count())
+    count = getattr(getattr(torch, "_C", None), "_cuda_getDeviceCount", None)
     try:  # a build in one library; this also arms torch's warning of forks
-        return int(torch._C._cuda_getDeviceCount())
+        return int(count() if count is not None else not is_torch_npus(torch) and torch.cuda.is_available())
     except Exception:
         return 0
+
+
+def is_torch_npus(torch: Any) -> bool:
+    """Whether torch_npu has put a function of its own in the place of torch.cuda.is_available."""
+    function = getattr(getattr(torch, "cuda", None), "is_available", None)
+    return str(getattr(function, "__module__", "")).partition(".")[0] == "torch_npu"

@@ -8,7 +8,6 @@ import os
 import sys
 from typing import Any, Callable
 
-from ._accelerator import has_device
 from ._dlpack import CAPSULE_ATTRIBUTE, LEGACY_ATTRIBUTE, attribute_of, function_addresses
 from ._record import Record
 from ._release import Release, parse
@@ -114,7 +113,7 @@ def read(torch: Any = None, problem: str = "", tensor_attributes: Any = None) ->
         cxx11_abi=_cxx11_abi(torch),
         backend=backend,
         table=_existing_table(torch, tensor_attributes) if sys.implementation.name == "cpython" else None,
-        cuda_active=functools.lru_cache(maxsize=1)(lambda: has_device(torch, backend)),
+        cuda_active=functools.lru_cache(maxsize=1)(lambda: _has_device(torch, backend)),
         **facts,
     )
 
@@ -129,14 +128,22 @@ def detect_backend(torch: Any) -> str:
     This asks for devices, which may initialise a driver: use it by hand or to build. `resolve` does not ask, but uses
     the backend that torch was built for.
     """
-    npu = system() == "linux" and is_available(torch, "npu")
-    if is_available(torch, "cuda"):
+    from ._accelerator import is_torch_npus
+
+    if not is_torch_npus(torch) and is_available(torch, "cuda"):
         version = getattr(torch, "version", None)
-        hip = getattr(version, "cuda", None) is None and getattr(version, "hip", None) is not None
-        build = "rocm" if hip else "cuda"
-        if not npu or has_device(torch, build):
-            return build
-    return "torch_npu" if npu else "cpu"
+        if getattr(version, "cuda", None) is None and getattr(version, "hip", None) is not None:
+            return "rocm"
+        return "cuda"
+    if system() == "linux" and is_available(torch, "npu"):
+        return "torch_npu"
+    return "cpu"
+
+
+def _has_device(torch: Any, build: str) -> bool:
+    from ._accelerator import has_device  # imported here: `import torch` asks only where torch_npu is installed, too
+
+    return has_device(torch, build)
 
 
 def is_available(torch: Any, interface: str) -> bool:

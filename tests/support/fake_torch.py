@@ -26,13 +26,14 @@ def torch(
     cxx11_abi: bool | None = True,
     available: tuple[str, ...] = (),
     interfaces: tuple[str, ...] = ("cuda",),
-    devices: int = 0,
+    devices: int | None = None,
+    shim: bool = False,
     own_table: object = None,
     whole: bool = False,
 ) -> Any:
     """A fake torch. `version_names`: the attributes that torch.version has. `interfaces`: which of torch.cuda and
     torch.npu exist; `available`: which of them say that they are available. `devices`: how many devices of CUDA or ROCm
-    torch's C extension counts, which a shim over torch.cuda does not change. `own_table`: the value of the attribute on
+    torch's C extension counts; None: it has no such function. `shim`: torch.cuda.is_available is torch_npu's. `own_table`: the value of the attribute on
     torch.Tensor, if torch has a table of its own. `torch.questions` records every question to a device."""
     module: Any = types.ModuleType("torch")
     if version is not None:
@@ -41,7 +42,11 @@ def torch(
     module.questions = []
     for name in interfaces:
         setattr(module, name, types.SimpleNamespace(is_available=_asked(module, name, name in available)))
-    module._C = types.SimpleNamespace(_cuda_getDeviceCount=lambda: devices)
+    if shim:
+        module.cuda.is_available.__module__ = "torch_npu.npu"
+    module._C = types.SimpleNamespace()
+    if devices is not None:
+        module._C._cuda_getDeviceCount = lambda: devices
     if cxx11_abi is not None:
         module.compiled_with_cxx11_abi = lambda: cxx11_abi
     module.Tensor = type("Tensor", (), {})

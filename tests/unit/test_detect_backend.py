@@ -56,14 +56,15 @@ def test_cuda_and_rocm_come_before_an_npu_namespace(
     version: dict[str, Any], backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    torch = fake_torch.torch(**BOTH, **version, available=("cuda", "npu"), devices=1)
+    torch = fake_torch.torch(**BOTH, **version, available=("cuda", "npu"))
     assert dlx_torch_ext.detect_backend(torch) == backend
+    assert torch.questions == ["cuda"]
 
 
-@pytest.mark.parametrize("version", [{"cuda": "12.8"}, {"hip": "6.2"}])
+@pytest.mark.parametrize("version", [{"cuda": "12.8"}, {"hip": "6.2"}, {}])
 def test_a_shim_over_torch_cuda_makes_no_cuda(version: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    torch = fake_torch.torch(**BOTH, **version, available=("cuda", "npu"), devices=0)
+    torch = fake_torch.torch(**BOTH, **version, available=("cuda", "npu"), shim=True)
     assert dlx_torch_ext.detect_backend(torch) == "torch_npu"
 
 

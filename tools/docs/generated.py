@@ -1,6 +1,5 @@
 """Generate the tables of README.md and docs/ that come from variants.toml, from what the package decides and from the
-results in docs/hardware. They
-stand between markers with their name:
+results in docs/hardware. They stand between markers with their name:
 
     <!-- NAME: made by ./dev docs ... -->
     ...

@@ -33,8 +33,9 @@ def torch(
 ) -> Any:
     """A fake torch. `version_names`: the attributes that torch.version has. `interfaces`: which of torch.cuda and
     torch.npu exist; `available`: which of them say that they are available. `devices`: how many devices of CUDA or ROCm
-    torch's C extension counts; None: it has no such function. `shim`: torch.cuda.is_available is torch_npu's. `own_table`: the value of the attribute on
-    torch.Tensor, if torch has a table of its own. `torch.questions` records every question to a device."""
+    torch's C extension counts; None: it has no such function. `shim`: torch.cuda.is_available is torch_npu's.
+    `own_table`: the value of the attribute on torch.Tensor, if torch has a table of its own. `torch.questions` records
+    every question to a device."""
     module: Any = types.ModuleType("torch")
     if version is not None:
         module.__version__ = version

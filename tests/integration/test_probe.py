@@ -53,6 +53,23 @@ def test_a_view_claims_the_device_and_borrows_the_memory() -> None:
     assert x.probe.asked(VIEW) == [(VIEW, (CUDA, 1), (3, 2), None)] * 2
 
 
+def test_the_sizes_of_a_borrowed_view_live_as_long_as_its_tensor() -> None:
+    """Memory that was freed would be that of the next view's sizes."""
+    x = probe((20, 3))
+    parts = [x[:count] for count in range(1, 21)]
+    views = [table_of(x).dltensor(part) for part in parts]
+    assert [(*view.shape[:2], *view.strides[:2]) for view in views] == [(count, 3, 3, 1) for count in range(1, 21)]
+
+
+def test_a_view_that_was_borrowed_before_the_sizes_changed_keeps_those_it_has() -> None:
+    x = probe((2, 3))
+    views = []
+    for _ in range(10):
+        views += [table_of(x).dltensor(x)]
+        x.t_()
+    assert [tuple(view.shape[:2]) for view in views] == [(2, 3), (3, 2)] * 5
+
+
 def test_a_borrowed_view_keeps_nothing_alive() -> None:
     x = probe((2, 3))
     count, seen = use_count(x), weakref.ref(x)

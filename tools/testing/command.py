@@ -29,7 +29,10 @@ def main(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         outcomes = _run(console, chosen, _wheel(options, chosen, Path(folder)), options)
     _report(console, outcomes, options.command)
-    good = all(outcome.good for outcome in outcomes)
+    digests = {entry["sha256"] for outcome in outcomes for entry in outcome.binaries}
+    if len(digests) > 1:
+        print(f"the example in C was built {len(digests)} times; one binary for all sessions is needed")
+    good = all(outcome.good for outcome in outcomes) and len(digests) < 2
     # Programs read this last line. A session that could not run counts as one failed test.
     broken = sum(1 for outcome in outcomes if not outcome.good and not outcome.failed)
     print(f"{sum(o.passed for o in outcomes)} passed, {sum(o.failed for o in outcomes) + broken} failed")
@@ -61,11 +64,26 @@ def _choose(options: argparse.Namespace) -> list[Session]:
         return plan.emulated(options.arch)
     if options.torch:
         return [session for torch in options.torch for session in plan.integration(torch, options.python)]
+    if not options.only:
+        return _whole(options.all)
+    if named := [session for session in _whole(True) if options.only in session.name]:
+        return named
+    raise ToolError(f"--only {options.only}: no session has that in its name; they are in tools/testing/plan.py")
+
+
+def _whole(everything: bool) -> list[Session]:
     integration, pythons = plan.STANDARD, plan.PYTHONS
-    if options.all:
-        integration = [*plan.every_row(), *plan.MORE_NPU, *plan.PACKED, *plan.FREE_THREADED, *plan.MORE_EXAMPLES]
+    if everything:
+        integration = [
+            *plan.every_row(),
+            *plan.MORE_NPU,
+            *plan.PACKED,
+            *plan.FREE_THREADED,
+            *plan.MORE_EXAMPLES,
+        ]
         pairs = {(session.torch, session.python) for session in integration}
         pythons = [one for one in (*pythons, *plan.MORE_PYTHONS) if (one.torch, one.python) not in pairs]
+        pythons += plan.ONE_BINARY
     return [*plan.UNIT, *plan.TOOLS, *integration, *plan.EXAMPLES, *plan.NPU, *plan.NEIGHBOURS, *pythons]
 
 
@@ -93,6 +111,8 @@ def _report(console: Console, outcomes: list[Outcome], command: str) -> None:
     console.print(table)
     if loaded := [entry for outcome in outcomes for entry in outcome.loaded]:
         console.print(_loaded_table(loaded))
+    if binaries := [entry for outcome in outcomes for entry in outcome.binaries]:
+        console.print(_binaries_table(binaries))
     if command == "faults":
         console.print(_faults_table([entry for outcome in outcomes for entry in outcome.faults]))
     for outcome in outcomes:
@@ -119,6 +139,17 @@ def _loaded_table(loaded: list[dict[str, str]]) -> Table:
         table.add_column(column, overflow="fold", no_wrap=column == "loaded")
     keys = ("machine", "python", "torch", "backend", "asked", "loaded", "self-test")
     for cells in sorted({tuple(entry[key] for key in keys) for entry in loaded}, key=_by_version):
+        table.add_row(*cells)
+    return table
+
+
+def _binaries_table(binaries: list[dict[str, str]]) -> Table:
+    """The example in C that a session built and the others took, and what it was seen on."""
+    table = Table(title="one binary, on every torch and CPython")
+    for column in ("sha256", "CPython", "torch", "table", "passed"):
+        table.add_column(column)
+    keys = ("sha256", "python", "torch", "table", "passed")
+    for cells in sorted({tuple(entry[key] for key in keys) for entry in binaries}, key=_by_version):
         table.add_row(*cells)
     return table
 

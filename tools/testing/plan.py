@@ -86,9 +86,28 @@ def examples(torch: str) -> Session:
     return Session(f"torch {torch}, examples", tests, torch, MIDDLE_PYTHON, (TVM_FFI, *BINDINGS))
 
 
-# Built once, and the same binaries on each torch.
+# Built once for each CPython, and the same binaries on each torch.
 EXAMPLES = [examples("2.9.1")]
 MORE_EXAMPLES = [examples("2.5.1"), examples("2.13.0")]
+# The example in C is built once, by whichever session is first: one file for all of these and for
+# those above, as its digest shows.
+ONE_BINARY = [
+    Session(
+        f"one binary, torch {torch}, CPython {python}",
+        ("tests/integration/test_examples.py",),
+        torch,
+        python,
+        (TVM_FFI,),
+        arguments=("-k", "one_binary"),
+    )
+    for torch, python in (
+        ("2.4.1", "3.10"),
+        ("2.5.1", "3.13"),
+        ("2.9.1", "3.13"),
+        ("2.13.0", "3.10"),
+        ("2.15.0", "3.13"),
+    )
+]
 # What packs apps, and what that requires.
 PACKERS = ("pyinstaller>=6.11", "pyinstaller-hooks-contrib", "altgraph", "packaging", "pex>=2.60")
 PACKED = [Session("torch 2.9.1, packed apps", ("tests/integration/test_packed.py",), "2.9.1", extras=PACKERS)]

@@ -50,6 +50,7 @@ class Outcome:
     problem: str = ""
     loaded: tuple[dict[str, str], ...] = ()  # what tests/integration/test_loaded.py reports
     faults: tuple[dict[str, str], ...] = ()  # what tests/support/faults.py reports
+    binaries: tuple[dict[str, str], ...] = ()  # what tests/integration/test_examples.py reports
     no_python: bool = False  # that CPython is not here and cannot be downloaded
 
     @property
@@ -116,4 +117,5 @@ def _read(report: Path, outcome: Outcome) -> Outcome:
         left_out=sum(int(value) for name, value in properties if name == "left out"),
         loaded=tuple(json.loads(value) for name, value in properties if name == "loaded"),
         faults=tuple(json.loads(value) for name, value in properties if name == "fault"),
+        binaries=tuple(json.loads(value) for name, value in properties if name == "one binary"),
     )

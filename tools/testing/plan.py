@@ -108,6 +108,21 @@ ONE_BINARY = [
         ("2.15.0", "3.13"),
     )
 ]
+# A framework with a table of its own beside torch, and what it requires.
+PADDLE = [
+    Session(
+        "torch 2.9.1, paddle",
+        ("tests/integration/kit/test_paddle.py",),
+        "2.9.1",
+        MIDDLE_PYTHON,
+        (
+            TVM_FFI,
+            "paddlepaddle>=3.3",
+            *("httpx", "httpcore", "h11", "anyio", "sniffio", "idna", "certifi"),
+            *("protobuf", "pillow", "opt_einsum==3.3.0", "safetensors"),
+        ),
+    )
+]
 # What packs apps, and what that requires.
 PACKERS = ("pyinstaller>=6.11", "pyinstaller-hooks-contrib", "altgraph", "packaging", "pex>=2.60")
 PACKED = [Session("torch 2.9.1, packed apps", ("tests/integration/test_packed.py",), "2.9.1", extras=PACKERS)]

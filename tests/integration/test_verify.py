@@ -10,7 +10,7 @@ import dlx_torch_ext
 import pytest
 
 from tests.simulators import cuda, rocm
-from tests.simulators.vendor import prepend
+from tests.simulators.vendor import default_cache, prepend
 from tests.snippets import verify as snippets
 from tests.support.left_out import left_out_if
 from tests.support.process import spawn
@@ -49,7 +49,8 @@ def cuda_with_fault(fault: str) -> dict[str, str]:
 def on_rocm(folder: Path, fault: str | None = None) -> Verified:
     """torch is one for CUDA. It says that it was built for ROCm, and the simulated HIP calls the simulated CUDA."""
     variables = cuda.environment()
-    variables["LD_LIBRARY_PATH"] = ":".join([rocm.environment()["LD_LIBRARY_PATH"], variables["LD_LIBRARY_PATH"]])
+    folder = rocm.build(default_cache("rocm"))
+    variables["LD_LIBRARY_PATH"] = prepend([folder], "LD_LIBRARY_PATH", ":", variables)
     pretend = prepend([ROOT / "tests" / "snippets" / "pretend_rocm"], "PYTHONPATH", ":", variables)
     broken = {} if fault is None else with_fault(fault, our_library("rocm"), rocm.RUNTIME)
     settings = {"DLX_TORCH_AUTOLOAD": "0", "DLX_SIM_ROCM_FOLLOWS_CUDA": "1", "PYTHONPATH": pretend}

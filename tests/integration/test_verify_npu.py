@@ -91,6 +91,7 @@ def test_without_a_fault_nothing_fails(failed: Any) -> None:
     assert failed[""] == {}
 
 
+@left_out_if(HAS_OWN_TABLE, "DLX_TORCH_LIBRARY names no overlay")
 def test_a_wrong_stream_is_on_the_screen_and_in_the_exit_status(tmp_path: Path) -> None:
     seen = on_npu(tmp_path, "not ordered")
     assert_on_screen(seen)

@@ -19,6 +19,7 @@ from tests.support.this_torch import BUILT_FOR_CUDA, HAS_OWN_TABLE, NAME
 from tests.support.verified import (
     ALL,
     FAULTS,
+    FORMATS,
     NO_SETTINGS,
     Verified,
     assert_noticed,
@@ -32,7 +33,7 @@ pytestmark = [
     left_out_if(HAS_OWN_TABLE, f"{NAME} has a table of its own, which stays in use"),
 ]
 
-ON_CUDA_ONLY = {"refusal of private formats"}
+ON_CUDA = [fault for fault, (checks, _) in FAULTS.items() if checks != (FORMATS,)]
 
 
 def on_cuda(folder: Path, *arguments: str, **env: str | None) -> Verified:
@@ -72,7 +73,7 @@ def test_our_table_passes_every_check_on_both_devices(tmp_path: Path) -> None:
     assert {(one["device"], one["check"]) for one in seen.result["checks"]} == {
         (device, check) for device in ("cuda:0", "cuda:1") for check in ALL
     }
-    assert {one["check"] for one in seen.result["checks"] if one["verdict"] != "ok"} == ON_CUDA_ONLY
+    assert {one["check"] for one in seen.result["checks"] if one["verdict"] != "ok"} == {FORMATS}
     assert seen.stdout.startswith("the streams are right: 20 ok, 0 failed\n")
     assert len(seen.stderr.splitlines()) == len(seen.result["checks"])
 
@@ -80,10 +81,10 @@ def test_our_table_passes_every_check_on_both_devices(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def failed() -> Any:
     """By the fault, the checks that failed, all in one process."""
-    return spawn.call(snippets.failed_checks, ["", *FAULTS], env={**NO_SETTINGS, **cuda_with_fault("")})
+    return spawn.call(snippets.failed_checks, ["", *ON_CUDA], env={**NO_SETTINGS, **cuda_with_fault("")})
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", ON_CUDA)
 def test_what_is_wrong_is_noticed_and_named(fault: str, failed: Any) -> None:
     assert_noticed(failed[fault], fault, "cuda")
 
@@ -113,7 +114,7 @@ def test_our_table_passes_on_rocm(tmp_path: Path) -> None:
     assert seen.status == 0, seen
     assert seen.result["backend"] == "rocm"
     assert seen.result["runtime"]["library"] == rocm.RUNTIME
-    assert {one["check"] for one in seen.result["checks"] if one["verdict"] != "ok"} == ON_CUDA_ONLY
+    assert {one["check"] for one in seen.result["checks"] if one["verdict"] != "ok"} == {FORMATS}
 
 
 def test_a_wrong_stream_is_noticed_on_rocm(tmp_path: Path) -> None:

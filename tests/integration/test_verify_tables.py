@@ -1,4 +1,4 @@
-"""Which tables `dlx-torch verify` compares where torch has its own: that one, and ours beside it, which is not attached."""
+"""Which tables `dlx-torch verify` compares where torch has its own: that one and ours, which is not attached for it."""
 
 from __future__ import annotations
 

@@ -36,6 +36,7 @@ FAULTS = {
     "export": ((ROUND_TRIPS,), "the device of an export: ("),
     "strides": ((ROUND_TRIPS,), "an imported tensor: "),
     "no allocation": ((ALLOCATION, POOL), "managed_tensor_allocator returned -1 and MemoryError: no"),
+    "private format": ((FORMATS,), "was exported as if it was contiguous"),
     "outside": ((POOL,), "is not in that pool"),
 }
 

@@ -10,7 +10,7 @@ import dlx_torch_ext
 import pytest
 
 from tests.simulators import cuda, rocm
-from tests.simulators.vendor import prepend
+from tests.simulators.vendor import default_cache, prepend
 from tests.snippets import verify as snippets
 from tests.support.left_out import left_out_if
 from tests.support.process import spawn
@@ -19,6 +19,7 @@ from tests.support.this_torch import BUILT_FOR_CUDA, HAS_OWN_TABLE, NAME
 from tests.support.verified import (
     ALL,
     FAULTS,
+    FORMATS,
     NO_SETTINGS,
     Verified,
     assert_noticed,
@@ -32,7 +33,7 @@ pytestmark = [
     left_out_if(HAS_OWN_TABLE, f"{NAME} has a table of its own, which stays in use"),
 ]
 
-ON_CUDA_ONLY = {"refusal of private formats"}
+ON_CUDA = [fault for fault, (checks, _) in FAULTS.items() if checks != (FORMATS,)]
 
 
 def on_cuda(folder: Path, *arguments: str, **env: str | None) -> Verified:
@@ -49,7 +50,8 @@ def cuda_with_fault(fault: str) -> dict[str, str]:
 def on_rocm(folder: Path, fault: str | None = None) -> Verified:
     """torch is one for CUDA. It says that it was built for ROCm, and the simulated HIP calls the simulated CUDA."""
     variables = cuda.environment()
-    variables["LD_LIBRARY_PATH"] = ":".join([rocm.environment()["LD_LIBRARY_PATH"], variables["LD_LIBRARY_PATH"]])
+    folder = rocm.build(default_cache("rocm"))
+    variables["LD_LIBRARY_PATH"] = prepend([folder], "LD_LIBRARY_PATH", ":", variables)
     pretend = prepend([ROOT / "tests" / "snippets" / "pretend_rocm"], "PYTHONPATH", ":", variables)
     broken = {} if fault is None else with_fault(fault, our_library("rocm"), rocm.RUNTIME)
     settings = {"DLX_TORCH_AUTOLOAD": "0", "DLX_SIM_ROCM_FOLLOWS_CUDA": "1", "PYTHONPATH": pretend}
@@ -71,7 +73,7 @@ def test_our_table_passes_every_check_on_both_devices(tmp_path: Path) -> None:
     assert {(one["device"], one["check"]) for one in seen.result["checks"]} == {
         (device, check) for device in ("cuda:0", "cuda:1") for check in ALL
     }
-    assert {one["check"] for one in seen.result["checks"] if one["verdict"] != "ok"} == ON_CUDA_ONLY
+    assert {one["check"] for one in seen.result["checks"] if one["verdict"] != "ok"} == {FORMATS}
     assert seen.stdout.startswith("the streams are right: 20 ok, 0 failed\n")
     assert len(seen.stderr.splitlines()) == len(seen.result["checks"])
 
@@ -79,10 +81,10 @@ def test_our_table_passes_every_check_on_both_devices(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def failed() -> Any:
     """By the fault, the checks that failed, all in one process."""
-    return spawn.call(snippets.failed_checks, ["", *FAULTS], env={**NO_SETTINGS, **cuda_with_fault("")})
+    return spawn.call(snippets.failed_checks, ["", *ON_CUDA], env={**NO_SETTINGS, **cuda_with_fault("")})
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", ON_CUDA)
 def test_what_is_wrong_is_noticed_and_named(fault: str, failed: Any) -> None:
     assert_noticed(failed[fault], fault, "cuda")
 
@@ -112,7 +114,7 @@ def test_our_table_passes_on_rocm(tmp_path: Path) -> None:
     assert seen.status == 0, seen
     assert seen.result["backend"] == "rocm"
     assert seen.result["runtime"]["library"] == rocm.RUNTIME
-    assert {one["check"] for one in seen.result["checks"] if one["verdict"] != "ok"} == ON_CUDA_ONLY
+    assert {one["check"] for one in seen.result["checks"] if one["verdict"] != "ok"} == {FORMATS}
 
 
 def test_a_wrong_stream_is_noticed_on_rocm(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEVICES = 16, CPU = 1 };
+extern void PyErr_Clear(void);
+
+enum { DEVICES = 16, CPU = 1, EXT_DEV = 12 };
 
 typedef struct {
   char* data;
@@ -116,6 +118,12 @@ static int import(managed* block, void** out) {
 
 static int export_managed(void* object, managed** out) {
   int rc = right.export_managed(object, out);
+  if (rc != 0 && fault("private format")) { /* as if it had no special layout: any memory of that size will do */
+    int64_t size = 32 * 32 * 2;
+    const tensor plain = {NULL, EXT_DEV, 0, 1, 1, 8, 1, &size, NULL, 0};
+    PyErr_Clear();
+    return right.allocate(&plain, out, NULL, &ignore);
+  }
   if (rc == 0 && (*out)->described.device_type != CPU && fault("export")) (*out)->described.device_id ^= 1;
   return rc;
 }

@@ -26,12 +26,12 @@ class Table:
 
     def __init__(self, name: str, address: int, *, counts: bool) -> None:
         self.name, self.counts = name, counts
-        self._api = DLPackExchangeAPI.from_address(address)
+        self.api = DLPackExchangeAPI.from_address(address)
 
     def stream(self, device_type: int, index: int) -> int:
         out = ctypes.c_void_p(_UNTOUCHED)
         name = "current_work_stream"
-        _succeeded(name, _STREAM(self._api.current_work_stream)(device_type, index, ctypes.addressof(out)))
+        _succeeded(name, _STREAM(self.api.current_work_stream)(device_type, index, ctypes.addressof(out)))
         if out.value == _UNTOUCHED:
             raise Failed("current_work_stream returned 0 and no stream")
         return out.value or 0
@@ -47,7 +47,7 @@ class Table:
     def to_torch(self, managed: Any) -> Any:
         out = ctypes.c_void_p()
         name = "managed_tensor_to_py_object_no_sync"
-        _succeeded(name, _TWO(getattr(self._api, name))(ctypes.addressof(managed), ctypes.addressof(out)))
+        _succeeded(name, _TWO(getattr(self.api, name))(ctypes.addressof(managed), ctypes.addressof(out)))
         made = ctypes.cast(out, ctypes.py_object).value
         ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_DecRef", ctypes.pythonapi))(made)
         return made
@@ -57,7 +57,7 @@ class Table:
         shape, out, said = (ctypes.c_int64 * 1)(size), ctypes.c_void_p(), []
         prototype = DLTensor(None, DLDevice(device_type, index), 1, _UINT8, shape, None, 0)
         set_error = _SET_ERROR(lambda _, kind, text: said.append(f"{kind.decode()}: {text.decode(errors='replace')}"))
-        function = _ALLOCATE(self._api.managed_tensor_allocator)
+        function = _ALLOCATE(self.api.managed_tensor_allocator)
         rc = function(ctypes.addressof(prototype), ctypes.addressof(out), None, set_error)
         if rc != 0 or not out.value:
             raise Failed(f"managed_tensor_allocator returned {rc} and {said[0] if said else 'no error'}")
@@ -65,7 +65,7 @@ class Table:
 
     def _new(self, name: str, source: int) -> Any:
         out = ctypes.c_void_p()
-        _succeeded(name, _TWO(getattr(self._api, name))(source, ctypes.addressof(out)))
+        _succeeded(name, _TWO(getattr(self.api, name))(source, ctypes.addressof(out)))
         if not out.value:
             raise Failed(f"{name} returned 0 and no tensor")
         return DLManagedTensorVersioned.from_address(out.value)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Callable
 
 import pytest
-from dlx_torch_ext import _api, _attach, _autoload, _facts, _tvm_ffi
+from dlx_torch_ext import _api, _attach, _autoload, _facts, _release, _tvm_ffi
 from dlx_torch_ext._cli import findings as module
+from dlx_torch_ext._cli import wrong_tables
 
 from tests.support import fake_torch
 from tests.support.command import report
@@ -32,6 +33,7 @@ class TestSettings:
             ("DLX_TORCH_AUTOLOAD", "Yes"),
             ("DLX_TORCH_NPU_DRAIN", "off"),
             ("DLX_TORCH_NPU_DRAIN", ""),
+            ("DLX_TORCH_NPU_DEVICE_TYPE", "ascend"),
             ("DLX_TORCH_CACHE_DIR", "/not/there/yet"),
             # Of the build, and of this project's tests.
             ("DLX_TORCH_BUILD_NATIVE", "1"),
@@ -57,6 +59,7 @@ class TestSettings:
             ("DLX_TORCH_CACHEDIR", "/x", ["DLX_TORCH_CACHEDIR=/x is ignored", "did you mean DLX_TORCH_CACHE_DIR?"]),
             ("dlx_torch_prefer", "dlx", ["dlx_torch_prefer=dlx is ignored", "did you mean DLX_TORCH_PREFER?"]),
             ("DLX_TORCH_AUTOLOAD", "offf", ["DLX_TORCH_AUTOLOAD=offf counts as on"]),
+            ("DLX_TORCH_NPU_DEVICE_TYPE", "ascent", ["DEVICE_TYPE=ascent is neither", "did you mean ascend?"]),
             ("DLX_TORCH_NPU_DRAIN", "never", ["DLX_TORCH_NPU_DRAIN=never counts as on"]),
         ],
     )
@@ -150,6 +153,41 @@ def test_torch_npu_without_an_overlay(torch: str, warned: bool, tmp_path: Path) 
     (tmp_path / "torch_npu" / "__init__.py").touch()
     _, found = report(site)
     assert any("kernels run on the default stream" in finding for finding in found["findings"]) == warned
+
+
+def known_to_be_wrong(**facts: Any) -> list[str]:
+    return list(wrong_tables.warnings(_facts.Facts(release=_release.parse(facts["torch"]), **facts)))
+
+
+HERE: dict[str, dict[str, Any]] = {
+    "torch_npu": {"torch_npu": "2.12.0", "system": "linux", "machine": "aarch64"},
+    "xpu": {"backend": "xpu", "system": "linux", "machine": "x86_64"},
+    "mps": {"system": "macos", "machine": "arm64"},
+    "cpu": {"system": "linux", "machine": "x86_64"},
+    "cuda": {"backend": "cuda", "system": "linux", "machine": "x86_64"},
+}
+# The release lines in which torch's own table is wrong there.
+WRONG_IN = {"torch_npu": ("2.10", "2.11", "2.12"), "xpu": ("2.10", "2.11", "2.12"), "mps": ("2.13",)}
+
+
+@pytest.mark.parametrize("here", HERE)
+@pytest.mark.parametrize("line", ["2.9", "2.10", "2.11", "2.12", "2.13", "2.14", "3.0"])
+@pytest.mark.parametrize("suffix", [".0", ".1+local"])
+def test_tables_that_are_known_to_be_wrong(here: str, line: str, suffix: str) -> None:
+    found = known_to_be_wrong(torch=line + suffix, **HERE[here])
+    assert len(found) == (line in WRONG_IN.get(here, ())), found
+    assert all(": " in one and "torch's own table answers" in one for one in found)
+
+
+def test_nothing_is_known_of_a_torch_without_a_version() -> None:
+    assert known_to_be_wrong(torch="unknown", **HERE["xpu"]) == []
+
+
+def test_the_list_is_whole_and_its_ranges_hold_something() -> None:
+    assert {wrong.accelerator for wrong in wrong_tables.WRONG} == set(WRONG_IN)
+    for wrong in wrong_tables.WRONG:
+        assert wrong.first < wrong.fixed
+        assert all((wrong.what, wrong.remedy, wrong.evidence))
 
 
 @pytest.mark.usefixtures("torch")

@@ -11,16 +11,15 @@ from .._facts import Facts
 from .._resolve import LIBRARY_VARIABLE, PREFER_DLX, Rejected
 from .._settings import BUILD_VARIABLES, CHOICES, DLX, OFF, ON, SWITCHES, VARIABLES, Settings
 from .._status import FOREIGN_IS_THERE, Status, named_library_problem
+from . import wrong_tables
 
 PREFIX = "DLX_TORCH_"
-
-# From here on torch's own table asks the current accelerator for its stream.
-_NATIVE_NPU_STREAM = (2, 13)
 
 
 def findings(status: Status, facts: Facts) -> Iterator[str]:
     """The warnings, a line each. None repeats the reason that the verdict gives."""
-    yield from _null_npu_stream(status, facts)
+    if status.provider == "upstream":
+        yield from wrong_tables.warnings(facts)
     yield from _values(facts.settings, os.environ)
     yield from _unknown_names(os.environ)
     yield from _another_package(status)
@@ -28,14 +27,6 @@ def findings(status: Status, facts: Facts) -> Iterator[str]:
     yield from _preference(status, facts)
     yield from _failed_libraries(status, facts)
     yield from _tvm_ffi_switches(status, os.environ)
-
-
-def _null_npu_stream(status: Status, facts: Facts) -> Iterator[str]:
-    if facts.npu and status.provider == "upstream" and facts.line is not None and facts.line < _NATIVE_NPU_STREAM:
-        yield (
-            f"torch_npu {facts.torch_npu} is present, and torch's own table answers NULL for its stream:"
-            " kernels run on the default stream, whatever torch.npu.stream says, unless an overlay is attached"
-        )
 
 
 def _values(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:

@@ -26,6 +26,11 @@ class Table(Record):
     address: int
     library: str | None = None
 
+    @property
+    def of_torch_npu(self) -> bool:
+        """Whether torch_npu put it there: it comes from one of the libraries that torch_npu brings."""
+        return self.provider == "foreign" and os.path.basename(self.library or "").startswith("libtorch_npu")
+
 
 def _never() -> bool:
     return False

@@ -167,7 +167,8 @@ def _existing_table(facts: Facts) -> Iterator[Candidate]:
         yield Candidate("torch's own table", "upstream", verdict, None, table.library)
     elif table is not None:
         place = table.library or "its library is unknown"
-        verdict = Accepted(f"another package has put its table on torch.Tensor ({place}): to replace it, {PREFER_DLX}")
+        owner = "torch_npu" if table.of_torch_npu else "another package"
+        verdict = Accepted(f"{owner} has put its table on torch.Tensor ({place}): to replace it, {PREFER_DLX}")
         yield Candidate("another package's table", "foreign", verdict, None, table.library)
 
 

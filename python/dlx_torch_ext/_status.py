@@ -86,7 +86,8 @@ def _reason_without_ours(table: Table | None, ours: Installed | None, resolution
         return reason
     owners = _owners(table, ours) if provider == "foreign" else ""
     if owners or resolution.provider != provider:
-        reason = f"{_IS_THERE[provider]}{owners}; {reason}"
+        there = "torch_npu's table is there" if table.of_torch_npu else _IS_THERE[provider]
+        reason = f"{there}{owners}; {reason}"
     return reason
 
 

@@ -63,6 +63,26 @@ def provider_after_import() -> str:
     return dlx_torch_ext.status().provider
 
 
+def table_after_import() -> dict[str, object]:
+    """The library that gives the stream after `import torch`, whether that stream is the current one, and whether a
+    tensor that went out and came back has the description of torch_npu's own."""
+    import torch
+    import torch_npu
+    from dlx_torch_ext._locate import locate
+
+    from tests.support.structs import EXT_DEV
+    from tests.support.table import Table, capsule_address
+
+    table = Table(capsule_address(torch.Tensor.__dlpack_c_exchange_api__))
+    tensor, stream = torch.empty(2, 3, device="npu:1"), torch.npu.Stream("npu:1")
+    with torch.npu.stream(stream):
+        same = table.stream(EXT_DEV, 1) == stream.npu_stream
+    back = table.to_torch(table.export(tensor).release())
+    formats = [torch_npu.get_npu_format(one) for one in (tensor, back)]
+    library = locate(int(table.raw.current_work_stream)).library
+    return {"library": library, "stream": same, "format": formats[0] == formats[1]}
+
+
 def stream_without_libtorch_npu() -> list[object]:
     import dlx_torch_ext
     import torch

@@ -128,6 +128,14 @@ class TestOwnTableWithNpu:
         assert resolution.provider == "upstream"
         assert "overlay" not in {c.provider for c in resolution.candidates}
 
+    def test_a_table_of_torch_npu_is_named_and_left_alone(self) -> None:
+        table = Table("foreign", 64, "/site/torch_npu/lib/libtorch_npu.so")
+        resolution = _resolve.resolve(linux(**NPU, torch="2.12.1", table=table), everything("overlay"))
+        assert resolution.provider == "foreign"
+        assert resolution.reason.startswith(f"torch_npu has put its table on torch.Tensor ({table.library})")
+        others = [table.replace(provider="upstream"), FOREIGN, table.replace(library=None)]
+        assert [other.of_torch_npu for other in (table, *others)] == [True, False, False, False]
+
     def test_no_device_is_asked(self) -> None:
         def ask() -> bool:
             raise AssertionError("a device was asked")

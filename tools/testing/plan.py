@@ -55,7 +55,7 @@ NEIGHBOURS = [
     # Without our package `import tvm_ffi` crashes here: torch-c-dlpack-ext has no library for this C++ ABI.
     Session("torch 2.6.0 and torch-c-dlpack-ext", BESIDE_PEER, "2.6.0", extras=(TVM_FFI, PEER)),
 ]
-ON_NPU = ("torch_npu", "simulated_ascend", "loaded", "verify_npu")
+ON_NPU = ("torch_npu", "torch_npu_tables", "simulated_ascend", "loaded", "verify_npu")
 ASCEND = tuple(f"tests/integration/test_{name}.py" for name in ON_NPU)
 NPU_NEEDS = (TVM_FFI, "pyyaml")
 # torch_npu on a simulated CANN: with our variant up to torch 2.9, with our overlay from 2.10 on.

@@ -57,9 +57,18 @@ DLX_TORCH_API const char* dlx_torch_built_for(void);
 DLX_TORCH_API const DLPackExchangeAPI* dlx_torch_exchange_api(uint32_t pyobject_size);
 
 /*
- * A table that forwards to torch's own, `upstream`, and replaces what is wrong there on Ascend: the stream and the import of kDLExtDev,
- * which may also be named kDLAscend. `upstream` stays untouched, and must live as long as the process. NULL if it is NULL, of another
- * DLPack major version, or not the one of the first call.
+ * A table that forwards to torch's own and replaces what is wrong there on Ascend: the stream, the import and the allocation of
+ * kDLExtDev and kDLAscend. The overlay's library exports it. A backend package outside of torch may bundle that library and
+ * call this by itself: docs/c.md.
+ *
+ * upstream: torch's own table, the pointer in the capsule of torch.Tensor.__dlpack_c_exchange_api__. It is borrowed, stays
+ * untouched, and must live as long as the process, as torch's does.
+ *
+ * Returns a static table, which nobody frees; the same one for the same `upstream`. NULL, without a Python exception, if
+ * `upstream` is NULL, of another DLPack major version, or not the one of the first call.
+ *
+ * Reads the environment variable DLX_TORCH_NPU_DEVICE_TYPE at the first call. Asks no device, so it may be called before
+ * torch_npu is imported. The caller makes the first call under the GIL, and before any other call ends; later ones need no GIL.
  */
 DLX_TORCH_API const DLPackExchangeAPI* dlx_torch_overlay(const DLPackExchangeAPI* upstream);
 

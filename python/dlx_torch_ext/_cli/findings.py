@@ -11,7 +11,7 @@ from .._facts import Facts
 from .._resolve import LIBRARY_VARIABLE, PREFER_DLX, Rejected
 from .._settings import BUILD_VARIABLES, CHOICES, DLX, OFF, ON, SWITCHES, VARIABLES, Settings
 from .._status import FOREIGN_IS_THERE, Status, named_library_problem
-from . import wrong_tables
+from . import npu_table, wrong_tables
 
 PREFIX = "DLX_TORCH_"
 
@@ -23,6 +23,8 @@ def findings(status: Status, facts: Facts) -> Iterator[str]:
     yield from _values(facts.settings, os.environ)
     yield from _unknown_names(os.environ)
     yield from _another_package(status)
+    if status.provider == "foreign" and facts.table is not None and facts.table.of_torch_npu:
+        yield from npu_table.findings()
     yield from _named_library(status, facts)
     yield from _preference(status, facts)
     yield from _failed_libraries(status, facts)

@@ -60,11 +60,15 @@ def collect() -> dict[str, Any]:
 def verdict(status: Status, facts: Facts) -> str:
     """The one line that answers: is there a table, and whose?"""
     torch = f"torch {facts.torch}"
+    place = status.library or "its owner is unknown"
+    foreign = f"{torch} has another package's table: {place}"
+    if facts.table is not None and facts.table.of_torch_npu:
+        foreign = f"{torch} has torch_npu's own table: {place}"
     return {
         "dlx": f"{torch} has the table of dlx-torch-ext: {status.variant}",
         "overlay": f"{torch} has its own table with dlx-torch-ext's functions for NPU: {status.variant}",
         "upstream": f"{torch} has its own table, and dlx-torch-ext leaves it alone",
-        "foreign": f"{torch} has another package's table: {status.library or 'its owner is unknown'}",
+        "foreign": foreign,
         "none": f"no table: {status.reason}",
     }[status.provider]
 

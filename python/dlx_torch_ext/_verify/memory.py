@@ -13,6 +13,7 @@ def round_trip(device: Device, table: Table) -> None:
     """The same memory, described rightly, also of a view."""
     device.clear()
     device.copy_by_torch()
+    device.module.synchronize(device.index)
     tensor = device.between
     for view in (tensor, tensor.view(SIZE // 64, 64)[8:].t()):
         managed = table.export(view)

@@ -74,10 +74,12 @@ class Table:
 def here(torch: Any, status: Status) -> list[Table]:
     """The table of torch.Tensor and, where torch has its own, the other one of that and ours. A library of ours that is
     not in use is loaded for it, and not attached."""
-    from .. import _attach
-    from .._cli import report
+    from .. import _attach, _facts
 
-    tables = [Table(status.provider, report.table_on(torch), counts=True)]
+    in_use = _facts.read(torch, "").table
+    if in_use is None:
+        raise Failed("torch.Tensor has no DLPack exchange table any more")
+    tables = [Table(status.provider, in_use.address, counts=True)]
     facts = _attach.facts_without_ours(torch, "")
     if status.provider in (DLX, OVERLAY):
         return [*tables, Table(UPSTREAM, facts.table.address, counts=False)] if facts.table else tables

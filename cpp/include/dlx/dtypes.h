@@ -33,6 +33,11 @@ struct DTypeName {
   explicit DTypeName(DLDataType dtype) { dlx_dtype_name(dtype, text, sizeof(text)); }
 };
 
+// Ascend, which has a second name on DLPack's main branch: kDLAscend.
+constexpr bool is_npu(const DLDevice& device) {
+  return device.device_type == kDLExtDev || static_cast<int>(device.device_type) == 21;
+}
+
 // "cpu", "cuda:1", and "device 7:0" for types that are not often seen.
 struct DeviceName {
   char text[40];

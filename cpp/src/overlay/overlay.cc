@@ -68,7 +68,7 @@ int managed_tensor_by_new_name(void* py_object, DLManagedTensorVersioned** out) 
 
 int managed_tensor_allocator(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx,
                              void (*SetError)(void* error_ctx, const char* kind, const char* message)) noexcept {
-  if (prototype->device.device_type != static_cast<DLDeviceType>(kDLAscend))
+  if (prototype == nullptr || prototype->device.device_type != static_cast<DLDeviceType>(kDLAscend))
     return g_upstream->managed_tensor_allocator(prototype, out, error_ctx, SetError);
   DLTensor asked = *prototype;
   asked.device.device_type = kDLExtDev;

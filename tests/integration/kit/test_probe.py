@@ -39,6 +39,13 @@ def test_no_stream_is_asked_for_host_memory() -> None:
     assert x.probe.asked(STREAM) == []
 
 
+def test_both_names_of_an_npu_are_one_device() -> None:
+    x, y = probe((4,), device=("npu", 1), stream=0xBEEF0), probe((4,), device=("ascend", 1))
+    assert kit().where(x, y) == ("npu:1", 0xBEEF0)
+    with pytest.raises(ValueError, match="argument 2 'y': is on npu:0, but argument 1 'x' is on npu:1"):
+        kit().where(x, probe((4,), device=("ascend", 0)))
+
+
 def test_another_devices_tensor_is_an_error() -> None:
     x, y = probe((4,), device=("cuda", 1)), probe((4,), device=("cuda", 0))
     with pytest.raises(ValueError, match="cuda:0"):

@@ -91,7 +91,7 @@ def test_json_has_this_shape(tmp_path: Path) -> None:
         "library": "",
         "cache_dir": "",
         "npu_drain": False,
-        "npu_device_type": "extdev",
+        "npu_device_type": "ext_dev",
         "refuse_read_only": False,
         "problem": "",
     }

@@ -25,6 +25,8 @@ function(dlx_define_build_flags dlpack_include)
       -fvisibility-inlines-hidden
       -ffunction-sections
       -fdata-sections
+      # Padding before each target of a jump makes nothing faster here, and is a fifth of a kilobyte of each library.
+      "$<$<CXX_COMPILER_ID:GNU>:-falign-jumps=1;-falign-labels=1;-falign-loops=1>"
       # Each call goes straight through its slot of the GOT, which is filled when the library is loaded anyway: faster,
       # and half a kilobyte less in the wheel. On other processors the code would become larger.
       $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-fno-plt>

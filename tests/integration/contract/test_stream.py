@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import pytest
 
 from tests.support.left_out import cases
@@ -63,3 +65,15 @@ def test_is_an_error_where_this_build_cannot_know(name: str, index: int) -> None
     assert_refuses(RuntimeError, lambda: table.stream(UNKNOWN_DEVICES[name], index))
     _, out = table.try_stream(UNKNOWN_DEVICES[name], index)
     assert out == UNTOUCHED
+
+
+def test_an_error_without_the_gil_is_set_and_the_gil_is_given_back() -> None:
+    """ctypes releases the GIL for this call, and takes it again afterwards: it would wait for ever."""
+    function = table_under_test().raw.current_work_stream
+    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.c_void_p)(function)
+    out = ctypes.c_void_p()
+    # ctypes returns what the function has returned; the interpreter sees that an exception is set.
+    with pytest.raises(SystemError) as raised:
+        call(VULKAN, 0, ctypes.addressof(out))
+    assert isinstance(raised.value.__cause__, RuntimeError)
+    assert table_under_test().stream(CPU, 0) is None

@@ -55,8 +55,8 @@ DLX_COLD inline bool Call::elsewhere(const Tensor* tensor) const {
   if (is_npu(shared) && is_npu(its) && shared.device_id == its.device_id) return true;
   PyObject* lead = where_in_call(lead_->position_, lead_->item_);
   if (lead != nullptr) {
-    tensor->fail(PyExc_ValueError, "is on %s, but %U is on %s; all have to be on one device",
-                 DeviceName(its).text, lead, DeviceName(shared).text);
+    tensor->fail(PyExc_ValueError, "is on %s, but %U is on %s; all have to be on one device", DeviceName(its).text,
+                 lead, DeviceName(shared).text);
   }
   Py_XDECREF(lead);
   return false;

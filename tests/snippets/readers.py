@@ -33,7 +33,7 @@ def tilelang(x: Any) -> Any:
 
     size = x.numel()
 
-    @T.prim_func
+    @T.prim_func  # type: ignore[untyped-decorator]
     def add_one(a: T.Tensor((size,), "float32"), b: T.Tensor((size,), "float32")) -> None:  # type: ignore[valid-type]
         with T.Kernel(1):
             for i in T.serial(size):

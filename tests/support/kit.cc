@@ -232,7 +232,11 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyModuleDef_Slot slots[] = {{0, nullptr}};
+PyModuleDef_Slot slots[] = {
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, nullptr}};
 PyModuleDef definition = {PyModuleDef_HEAD_INIT, "kit", nullptr, 0, methods, slots, nullptr, nullptr, nullptr};
 
 }  // namespace

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
+import os
 import sys
 import sysconfig
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.support.compiled import library
 
 SOURCE = Path(__file__).with_name("kit.cc")
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror")
+HAS_LIMITED_API = sys.version_info >= (3, 10) and not sysconfig.get_config_var("Py_GIL_DISABLED")
 LIMITED = "-DPy_LIMITED_API=0x030A0000"
 
 
@@ -31,8 +33,10 @@ def digest() -> str:
     return state.hexdigest()[:16]
 
 
-def build(*flags: str, limited: bool = sys.version_info >= (3, 10)) -> Path:
+def build(*flags: str, limited: bool = HAS_LIMITED_API) -> Path:
     api = [LIMITED] if limited else []
+    if sanitizers := os.environ.get("DLX_TORCH_TEST_SANITIZED"):  # as ./dev test --sanitize does with our library
+        api += [f"-fsanitize={sanitizers}", "-fno-sanitize=vptr", "-fno-omit-frame-pointer", "-g"]
     return library(SOURCE, "-std=c++17", *WARNINGS, *api, *includes(), f"-DHEADERS_{digest()}", *flags)
 
 

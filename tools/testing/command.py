@@ -83,7 +83,7 @@ def _whole(everything: bool) -> list[Session]:
         ]
         pairs = {(session.torch, session.python) for session in integration}
         pythons = [one for one in (*pythons, *plan.MORE_PYTHONS) if (one.torch, one.python) not in pairs]
-        pythons += [*plan.ONE_BINARY, *plan.PADDLE]
+        pythons += [*plan.ONE_BINARY, *plan.PADDLE, *plan.READ]
     return [*plan.UNIT, *plan.TOOLS, *integration, *plan.EXAMPLES, *plan.NPU, *plan.NEIGHBOURS, *pythons]
 
 

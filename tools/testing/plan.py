@@ -19,11 +19,13 @@ INTEGRATION = ("tests/integration",)
 WITH_TVM_FFI = ("tests/integration/test_tvm_ffi.py",)
 BESIDE_PEER = ("tests/integration/test_beside_the_peer.py", *WITH_TVM_FFI)
 CONTRACT = "tests/integration/contract"
+KIT = "tests/integration/kit"
 CORE = (CONTRACT, *WITH_TVM_FFI, "tests/integration/test_loaded.py", "tests/integration/test_probe.py")
 MIDDLE_PYTHON = "3.11"
 # The tests for other CPythons: the integration tests without those of the simulators and of compiling.
 ON_OTHER_PYTHONS = (*CORE, "tests/integration/test_autoload.py", "tests/integration/test_torch_world.py")
-WITHOUT_GIL = tuple(test for test in CORE if test not in WITH_TVM_FFI)
+KIT_WITHOUT_GIL = tuple(f"{KIT}/test_{name}.py" for name in ("arguments", "tables"))
+WITHOUT_GIL = (*(test for test in CORE if test not in WITH_TVM_FFI), *KIT_WITHOUT_GIL)
 PREFER_DLX = ("--table", "dlx")  # pytest's options for prefer="dlx"
 
 # Without torch, on this CPython and on the oldest.
@@ -125,13 +127,30 @@ PADDLE = [
         ),
     )
 ]
+# Libraries that may read the table, and what they require.
+READERS = {
+    "apache-tvm": ("apache-tvm>=0.27", TVM_FFI, "ml_dtypes"),
+    "CuTe DSL": (
+        TVM_FFI,
+        *(f"nvidia-cutlass-dsl{part}==4.8.1" for part in ("", "-libs-base", "-libs-core", "-libs-cu12")),
+        *("cuda-bindings>=12.8", "cuda-pathfinder"),
+    ),
+    "TileLang": (
+        *("tilelang==0.1.15", "apache-tvm-ffi==0.1.12", "z3-solver==4.15.4"),
+        *("cloudpickle", "ml_dtypes", "psutil", "tqdm", "typing_extensions"),
+    ),
+}
+READ = [
+    Session(f"torch 2.9.1, {name}", ("tests/integration/test_readers.py",), "2.9.1", MIDDLE_PYTHON, extras)
+    for name, extras in READERS.items()
+]
 # What packs apps, and what that requires.
 PACKERS = ("pyinstaller>=6.11", "pyinstaller-hooks-contrib", "altgraph", "packaging", "pex>=2.60")
 PACKED = [Session("torch 2.9.1, packed apps", ("tests/integration/test_packed.py",), "2.9.1", extras=PACKERS)]
 # ThreadSanitizer does not survive a fork, so its tests run in one process.
 THREADED = tuple(f"{CONTRACT}/test_{name}.py" for name in ("threads", "deleter_threads", "cuda_first_allocation"))
 SANITIZED = {
-    ADDRESS: Session("torch 2.9.1, ASan and UBSan", (CONTRACT,), "2.9.1", extras=(TVM_FFI,), sanitize=ADDRESS),
+    ADDRESS: Session("torch 2.9.1, ASan and UBSan", (CONTRACT, KIT), "2.9.1", extras=(TVM_FFI,), sanitize=ADDRESS),
     THREAD: Session(
         "torch 2.9.1, TSan", THREADED, "2.9.1", extras=(TVM_FFI,), sanitize=THREAD, arguments=("--inline", "-s")
     ),

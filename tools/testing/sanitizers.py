@@ -27,7 +27,7 @@ def variables(kind: str) -> dict[str, str]:
         "ASAN_OPTIONS": "detect_leaks=0:protect_shadow_gap=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "TSAN_OPTIONS": f"suppressions={_SUPPRESSIONS}",  # after a report the process ends with status 66
-        "DLX_TORCH_TEST_SANITIZED": "1",
+        "DLX_TORCH_TEST_SANITIZED": kind,
     }
 
 

@@ -24,7 +24,9 @@ CORE = (CONTRACT, *WITH_TVM_FFI, "tests/integration/test_loaded.py", "tests/inte
 MIDDLE_PYTHON = "3.11"
 # The tests for other CPythons: the integration tests without those of the simulators and of compiling.
 ON_OTHER_PYTHONS = (*CORE, "tests/integration/test_autoload.py", "tests/integration/test_torch_world.py")
-KIT_WITHOUT_GIL = tuple(f"{KIT}/test_{name}.py" for name in ("arguments", "tables"))
+KIT_WITHOUT_GIL = tuple(
+    f"{KIT}/test_{name}.py" for name in ("arguments", "checks", "dlpack_method", "memory", "probe", "tables")
+)
 WITHOUT_GIL = (*(test for test in CORE if test not in WITH_TVM_FFI), *KIT_WITHOUT_GIL)
 PREFER_DLX = ("--table", "dlx")  # pytest's options for prefer="dlx"
 

@@ -24,8 +24,11 @@ CORE = (CONTRACT, *WITH_TVM_FFI, "tests/integration/test_loaded.py", "tests/inte
 MIDDLE_PYTHON = "3.11"
 # The tests for other CPythons: the integration tests without those of the simulators and of compiling.
 ON_OTHER_PYTHONS = (*CORE, "tests/integration/test_autoload.py", "tests/integration/test_torch_world.py")
-KIT_WITHOUT_GIL = tuple(f"{KIT}/test_{name}.py" for name in ("arguments", "tables"))
-WITHOUT_GIL = (*(test for test in CORE if test not in WITH_TVM_FFI), *KIT_WITHOUT_GIL)
+# Without those that only compile, and those about forks and other interpreters.
+KIT_IN_PROCESS = tuple(
+    f"{KIT}/test_{name}.py" for name in ("arguments", "checks", "dlpack_method", "memory", "probe", "tables")
+)
+WITHOUT_GIL = (*(test for test in CORE if test not in WITH_TVM_FFI), *KIT_IN_PROCESS)
 PREFER_DLX = ("--table", "dlx")  # pytest's options for prefer="dlx"
 
 # Without torch, on this CPython and on the oldest.
@@ -150,7 +153,9 @@ PACKED = [Session("torch 2.9.1, packed apps", ("tests/integration/test_packed.py
 # ThreadSanitizer does not survive a fork, so its tests run in one process.
 THREADED = tuple(f"{CONTRACT}/test_{name}.py" for name in ("threads", "deleter_threads", "cuda_first_allocation"))
 SANITIZED = {
-    ADDRESS: Session("torch 2.9.1, ASan and UBSan", (CONTRACT, KIT), "2.9.1", extras=(TVM_FFI,), sanitize=ADDRESS),
+    ADDRESS: Session(
+        "torch 2.9.1, ASan and UBSan", (CONTRACT, *KIT_IN_PROCESS), "2.9.1", extras=(TVM_FFI,), sanitize=ADDRESS
+    ),
     THREAD: Session(
         "torch 2.9.1, TSan", THREADED, "2.9.1", extras=(TVM_FFI,), sanitize=THREAD, arguments=("--inline", "-s")
     ),

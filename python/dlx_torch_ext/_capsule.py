@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from ._dlpack import VERSION, DLPackExchangeAPI
+from ._dlpack import CAPSULE_ATTRIBUTE, VERSION, DLPackExchangeAPI, attribute_of
 
 # Functions of our own: those of ctypes.pythonapi belong to the whole process, and anybody may set their argtypes.
 _take_reference = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
@@ -65,3 +65,9 @@ def _read_memory(address: int, size: int) -> bytes:
     finally:
         os.close(reader)
         os.close(writer)
+
+
+def table_on(torch: Any) -> int:
+    """The address of the table on torch.Tensor now, whoever put it there; 0 if there is none."""
+    value = attribute_of(getattr(torch, "Tensor", None), CAPSULE_ATTRIBUTE)
+    return table_address(value) if value is not None else 0

@@ -48,7 +48,7 @@ class Settings(Record):
     where libraries that were built here are. `npu_drain`: drain the host queue before a stream is handed out.
     `npu_device_type`: the name under which NPU tensors are exported, kDLExtDev or kDLAscend.
     `refuse_read_only`: import no managed tensor that its producer calls read-only.
-    `problems`: what is wrong with a value, a line for each field of CHOICES that has a wrong one.
+    `problem`: what is wrong with a value, in one line; empty if nothing is.
     """
 
     disable: bool = False
@@ -59,34 +59,47 @@ class Settings(Record):
     npu_drain: bool = True
     npu_device_type: str = NPU_DEVICE_TYPES[0]
     refuse_read_only: bool = False
-    problems: tuple[tuple[str, str], ...] = ()
+    problem: str = ""
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """Reads `environment`, by default os.environ. Never raises."""
     environment = os.environ if environment is None else environment
     given = {field: environment.get(name, "") for field, name in VARIABLES.items()}
-    given["npu_device_type"] = given["npu_device_type"].strip().lower()  # as the libraries read it
-    chosen = {field: given[field] if given[field] in words else words[0] for field, words in CHOICES.items()}
-    wrong = [field for field in CHOICES if given[field] not in ("", chosen[field])]
     return Settings(
         disable=_is_on(given["disable"], default=False),
         autoload=_is_on(given["autoload"], default=True),
-        **chosen,
+        prefer=_choice("prefer", given["prefer"]),
         library=_path(given["library"]),
         cache_dir=_path(given["cache_dir"]),
         npu_drain=_is_on(given["npu_drain"], default=True),
+        npu_device_type=_choice("npu_device_type", given["npu_device_type"]),
         refuse_read_only=_is_on(given["refuse_read_only"], default=False),
-        problems=tuple((field, _problem(field, environment[VARIABLES[field]])) for field in wrong),
+        problem="; ".join(wrong_choices(environment).values()),
     )
 
 
-def _problem(field: str, value: str) -> str:
+def wrong_choices(environment: Mapping[str, str]) -> dict[str, str]:
+    """What is wrong with a value, by the field of CHOICES, a line each."""
     taken = {
         "prefer": "is neither upstream nor dlx: taken as upstream",
         "npu_device_type": "is neither ext_dev nor ascend: taken as ext_dev",
     }
-    return f"{VARIABLES[field]}={value} {taken[field]}"
+    given = {field: environment.get(VARIABLES[field], "") for field in CHOICES}
+    return {
+        field: f"{VARIABLES[field]}={value} {taken[field]}"
+        for field, value in given.items()
+        if value and _word(field, value) not in CHOICES[field]
+    }
+
+
+def _choice(field: str, value: str) -> str:
+    words = CHOICES[field]
+    return _word(field, value) if _word(field, value) in words else words[0]
+
+
+def _word(field: str, value: str) -> str:
+    return value.strip().lower() if field == "npu_device_type" else value  # as the libraries read it
 
 
 def _is_on(value: str, *, default: bool) -> bool:

@@ -54,13 +54,12 @@ def attach_what_was_built(cuda_is_inactive: bool) -> list[str | None]:
     if cuda_is_inactive:  # an active CUDA comes before torch_npu
         torch.cuda.is_available = lambda: False
     import dlx_torch_ext
-    from dlx_torch_ext import _selftest
-    from dlx_torch_ext._cli import report
+    from dlx_torch_ext import _capsule, _selftest
 
     status = dlx_torch_ext.attach()
     problem = status.reason
     if status.provider == "dlx":
-        problem = _selftest.problem(torch, report.table_on(torch), ours=True)
+        problem = _selftest.problem(torch, _capsule.table_on(torch), ours=True)
     return [status.provider, status.variant, status.library, problem]
 
 

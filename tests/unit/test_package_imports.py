@@ -43,8 +43,8 @@ IMPORTS = {module: set(imported_by(module)) for module in MODULES}
 
 def test_the_imports_are_seen() -> None:
     assert IMPORTS["dlx_torch_ext._autoload"] >= {"dlx_torch_ext._settings", "dlx_torch_ext._attach"}
-    assert IMPORTS["dlx_torch_ext._cli.child"] >= {"dlx_torch_ext._selftest", "dlx_torch_ext._cli.report"}
-    assert IMPORTS["dlx_torch_ext._cli.report"] >= {"dlx_torch_ext", "dlx_torch_ext._resolve"}
+    assert IMPORTS["dlx_torch_ext._cli.child"] >= {"dlx_torch_ext._selftest", "dlx_torch_ext._capsule"}
+    assert IMPORTS["dlx_torch_ext._cli.report"] >= {"dlx_torch_ext", "dlx_torch_ext._cli.findings"}
     assert IMPORTS["dlx_torch_ext"] >= {"dlx_torch_ext._api", "dlx_torch_ext._facts"}
 
 

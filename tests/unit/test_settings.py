@@ -39,7 +39,7 @@ def test_paths_are_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 def test_an_unknown_preference_is_reported_and_ignored() -> None:
     settings = read_settings({"DLX_TORCH_PREFER": "mine"})
     assert settings.prefer == "upstream"
-    assert settings.problems == (("prefer", "DLX_TORCH_PREFER=mine is neither upstream nor dlx: taken as upstream"),)
+    assert settings.problem == "DLX_TORCH_PREFER=mine is neither upstream nor dlx: taken as upstream"
 
 
 @pytest.mark.parametrize("value", ["ascend", "Ascend", " ascend "])
@@ -52,7 +52,7 @@ def test_any_other_name_is_the_default(value: str) -> None:
     settings = read_settings({"DLX_TORCH_NPU_DEVICE_TYPE": value})
     assert settings.npu_device_type == "ext_dev"
     wrong = f"DLX_TORCH_NPU_DEVICE_TYPE={value} is neither ext_dev nor ascend: taken as ext_dev"
-    assert [text for _, text in settings.problems] == ([wrong] if value not in ("ext_dev", "") else [])
+    assert settings.problem == (wrong if value not in ("ext_dev", "") else "")
 
 
 def names(pattern: str, *files: Path) -> set[str]:

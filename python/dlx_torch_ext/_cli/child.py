@@ -43,13 +43,12 @@ def run(code: str = "from dlx_torch_ext._cli import child; child.main()") -> Out
 
 def main() -> None:
     """Runs in the child: attaches as a user would, and tests the table that torch.Tensor then has."""
-    from .. import _api, _facts, _selftest
-    from . import report
+    from .. import _api, _capsule, _facts, _selftest
 
     fits = bool(_api.resolve().accepted)
     status = _api.attach()
     torch, _ = _facts.import_torch()
-    table = report.table_on(torch)
+    table = _capsule.table_on(torch)
     if status.provider == "none" or not table:
         answer(False if fits else None, status.reason)
     else:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from .. import _api, _tvm_ffi
 from .._facts import Facts
 from .._resolve import LIBRARY_VARIABLE, PREFER_DLX, Rejected
-from .._settings import BUILD_VARIABLES, CHOICES, DLX, OFF, ON, SWITCHES, VARIABLES, Settings
+from .._settings import BUILD_VARIABLES, CHOICES, DLX, OFF, ON, SWITCHES, VARIABLES, wrong_choices
 from .._status import FOREIGN_IS_THERE, Status, named_library_problem
 from . import npu_table, wrong_tables
 
@@ -20,7 +20,7 @@ def findings(status: Status, facts: Facts) -> Iterator[str]:
     """The warnings, a line each. None repeats the reason that the verdict gives."""
     if status.provider == "upstream":
         yield from wrong_tables.warnings(facts)
-    yield from _values(facts.settings, os.environ)
+    yield from _values(os.environ)
     yield from _unknown_names(os.environ)
     yield from _another_package(status)
     if status.provider == "foreign" and facts.table is not None and facts.table.of_torch_npu:
@@ -31,9 +31,9 @@ def findings(status: Status, facts: Facts) -> Iterator[str]:
     yield from _tvm_ffi_switches(status, os.environ)
 
 
-def _values(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
+def _values(environment: Mapping[str, str]) -> Iterator[str]:
     """Variables whose value is not one of those they take."""
-    for field, problem in settings.problems:
+    for field, problem in wrong_choices(environment).items():
         yield problem + _nearest(environment.get(VARIABLES[field], ""), CHOICES[field])
     for name in map(VARIABLES.__getitem__, SWITCHES):
         value = environment.get(name, "")

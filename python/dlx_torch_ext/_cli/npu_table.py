@@ -30,9 +30,9 @@ def main(question: str) -> None:
     import torch
     import torch_npu
 
-    from . import report
+    from .._capsule import table_on
 
-    problem = {"stream": _stream, "storage": _storage}[question](torch, torch_npu, report.table_on(torch))
+    problem = {"stream": _stream, "storage": _storage}[question](torch, torch_npu, table_on(torch))
     child.answer(not problem, problem)
 
 

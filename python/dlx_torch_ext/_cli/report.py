@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from .. import _accelerator, _api, _attach, _autoload, _facts
-from .._dlpack import CAPSULE_ATTRIBUTE, attribute_of, function_addresses
+from .._dlpack import function_addresses
 from .._facts import Facts
 from .._ids import find, with_ids
 from .._locate import locate
@@ -81,19 +81,13 @@ def on_request(facts: Facts) -> str | None:
     return resolution.variant if resolution.provider == "dlx" else None
 
 
-def table_on(torch: Any) -> int:
-    """The address of the table on torch.Tensor now, whoever put it there; 0 if there is none."""
-    value = attribute_of(getattr(torch, "Tensor", None), CAPSULE_ATTRIBUTE)
-    if value is None:
-        return 0
-    from .._capsule import table_address
-
-    return table_address(value)
-
-
 def functions(torch: Any) -> list[dict[str, Any]]:
     """For each function of the table on torch.Tensor: its library and its exported symbol, None where the platform
     cannot tell."""
+    if sys.implementation.name != "cpython":
+        return []
+    from .._capsule import table_on  # which needs CPython's C API
+
     table = table_on(torch)
     rows = []
     for name, address in function_addresses(table).items() if table else ():

@@ -63,7 +63,8 @@ def printed_path(finished: Finished) -> Path:
 
 def attached(site: Site, env: dict[str, str], npu: bool = False) -> Any:
     """What a new process has on its torch.Tensor, and what its self-test finds."""
-    return site.call(attach.attach_what_was_built, npu, TORCH_DEVICE_BACKEND_AUTOLOAD="0", **env)
+    no_cuda = {"DLX_SIM_CUDA_DEVICES": "0"} if npu else {}  # a CUDA device comes before torch_npu
+    return site.call(attach.attach_what_was_built, TORCH_DEVICE_BACKEND_AUTOLOAD="0", **no_cuda, **env)
 
 
 def variant(backend: str) -> str:

@@ -47,13 +47,10 @@ def provider_and_reason(backend: str) -> list[str]:
     return [status.provider, status.reason]
 
 
-def attach_what_was_built(cuda_is_inactive: bool) -> list[str | None]:
+def attach_what_was_built() -> list[str | None]:
     """Provider, variant and library, and what is wrong: by the self-test, or by the reason if it is not our table."""
-    import torch
-
-    if cuda_is_inactive:  # an active CUDA comes before torch_npu
-        torch.cuda.is_available = lambda: False
     import dlx_torch_ext
+    import torch
     from dlx_torch_ext import _capsule, _selftest
 
     status = dlx_torch_ext.attach()

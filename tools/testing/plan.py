@@ -206,7 +206,8 @@ def quick(session: Session) -> Session:
 
 
 _MINUTES = tuple(
-    f"tests/integration/{name}" for name in ("kit", "test_attach_within.py", "test_build.py", "test_torch_world.py")
+    f"tests/integration/{name}"
+    for name in ("kit", "test_attach_within.py", "test_build.py", "test_torch_world.py", "test_verify.py")
 )
 
 # 2.9.1 has all tests; with --all each torch has them.

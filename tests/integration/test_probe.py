@@ -56,9 +56,9 @@ def test_a_view_claims_the_device_and_borrows_the_memory() -> None:
 def test_the_sizes_of_a_borrowed_view_live_as_long_as_its_tensor() -> None:
     """Memory that was freed would be that of the next view's sizes."""
     x = probe((20, 3))
-    parts = [x[:count] for count in range(1, 21)]
+    parts = [x[:count] for count in range(2, 21)]  # a single row may have any stride
     views = [table_of(x).dltensor(part) for part in parts]
-    assert [(*view.shape[:2], *view.strides[:2]) for view in views] == [(count, 3, 3, 1) for count in range(1, 21)]
+    assert [(*view.shape[:2], *view.strides[:2]) for view in views] == [(count, 3, 3, 1) for count in range(2, 21)]
 
 
 def test_a_view_that_was_borrowed_before_the_sizes_changed_keeps_those_it_has() -> None:

@@ -50,9 +50,10 @@ def cuda_with_fault(fault: str) -> dict[str, str]:
 def on_rocm(folder: Path, fault: str | None = None) -> Verified:
     """torch is one for CUDA. It says that it was built for ROCm, and the simulated HIP calls the simulated CUDA."""
     variables = cuda.environment()
-    folder = rocm.build(default_cache("rocm"))
-    variables["LD_LIBRARY_PATH"] = prepend([folder], "LD_LIBRARY_PATH", ":", variables)
-    pretend = prepend([ROOT / "tests" / "snippets" / "pretend_rocm"], "PYTHONPATH", ":", variables)
+    libraries = rocm.build(default_cache("rocm"))
+    variables["LD_LIBRARY_PATH"] = prepend([libraries], "LD_LIBRARY_PATH", ":", variables)
+    # The second for what the first imports while Python starts.
+    pretend = prepend([ROOT / "tests" / "snippets" / "pretend_rocm", ROOT], "PYTHONPATH", ":", variables)
     broken = {} if fault is None else with_fault(fault, our_library("rocm"), rocm.RUNTIME)
     settings = {"DLX_TORCH_AUTOLOAD": "0", "DLX_SIM_ROCM_FOLLOWS_CUDA": "1", "PYTHONPATH": pretend}
     return verify(folder, {**variables, **settings, **broken})

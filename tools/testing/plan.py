@@ -76,9 +76,9 @@ MORE_NPU = [on_npu(torch, *ON_NPU) for torch in ("2.7.1", "2.10.0", "2.11.0", "2
 MORE_NPU += [on_npu(torch, "torch_npu_tables") for torch in ("2.9.1", "2.13.0")]
 # The same wheel on other CPythons: with torch 2.5.1, which all of them but 3.14 have, and on 3.14 with torch 2.9.1. The
 # oldest and the newest each time; --all has those between.
-PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v, (TVM_FFI,)) for v in ("3.9", "3.13")]
+PYTHONS = [Session("same wheel, CPython 3.9", CORE, "2.5.1", "3.9", (TVM_FFI,))]
 PYTHONS += [Session("same wheel, CPython 3.14", CORE, "2.9.1", "3.14", (TVM_FFI,))]
-MORE_PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v, (TVM_FFI,)) for v in ("3.10", "3.12")]
+MORE_PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v, (TVM_FFI,)) for v in ("3.10", "3.12", "3.13")]
 # What is broken on purpose: ./dev faults runs these alone, ./dev test with the other tests.
 FAULTS = [
     Session("faults without torch", ("tests/unit",), python=THIS_PYTHON, arguments=("-m", "fault")),
@@ -210,6 +210,7 @@ _MINUTES = tuple(
     for name in ("kit", "test_attach_within.py", "test_build.py", "test_torch_world.py", "test_verify.py")
 )
 
-# 2.9.1 has all tests; with --all each torch has them.
-STANDARD = [*integration("2.9.1", None), *map(quick, [*integration("2.5.1", None), *integration("2.13.0", None)])]
+# 2.9.1 has all tests, those of the examples in a session of their own; with --all each torch has them.
+WHOLE = [replace(one, arguments=("--ignore=tests/integration/test_examples.py",)) for one in integration("2.9.1", None)]
+STANDARD = [*WHOLE, *map(quick, [*integration("2.5.1", None), *integration("2.13.0", None)])]
 FREE_THREADED = integration("2.9.1", "3.13t")

@@ -72,7 +72,8 @@ def test_the_current_stream_is_a_threads_own() -> None:
 def test_the_recorder_sees_every_call() -> None:
     recorded = on_ascend.call(snippets.recorded_calls)
     assert recorded["simulated"]
-    assert recorded["host"] == []
+    # A thread of torch_npu's own still clears up what was there before.
+    assert [name for name in recorded["host"] if not name.startswith("aclDestroy")] == []
     assert {"aclrtMalloc", "aclrtMallocAlign32"} & set(recorded["allocation"])
     assert "aclrtMemcpyAsync" in recorded["copy"]
 

@@ -140,11 +140,12 @@ def stream_of_two_threads() -> list[bool]:
 
 def recorded_calls() -> dict[str, Any]:
     """The calls of the simulated CANN that a host tensor, an allocation and a copy make."""
-    torch.zeros(1, device="npu:0")
-    torch.npu.synchronize(0)  # until the queue's thread has started: it makes a call when it does
-    recorder.reset()
-    torch.empty(4, 4)[1:]
-    host = recorder.calls()
+    y = torch.zeros(1, device="npu:0")
+    torch.npu.synchronize(0)
+    with recorder.held(lambda: y.add_(y)):  # the queue's thread makes no call now
+        recorder.reset()
+        torch.empty(4, 4)[1:]
+        host = recorder.calls()
     x = torch.empty(1 << 22, device="npu:0")
     allocation = recorder.calls()
     recorder.reset()

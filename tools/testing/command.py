@@ -75,6 +75,7 @@ def _whole(everything: bool) -> list[Session]:
     integration, pythons = plan.STANDARD, plan.PYTHONS
     if everything:
         integration = [
+            *plan.MORE_UNIT,
             *plan.every_row(),
             *plan.MORE_NPU,
             *plan.PACKED,

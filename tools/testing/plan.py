@@ -31,8 +31,10 @@ KIT_IN_PROCESS = tuple(
 WITHOUT_GIL = (*(test for test in CORE if test not in WITH_TVM_FFI), *KIT_IN_PROCESS)
 PREFER_DLX = ("--table", "dlx")  # pytest's options for prefer="dlx"
 
-# Without torch, on this CPython and on the oldest.
-UNIT = [Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=()) for v in (THIS_PYTHON, "3.9")]
+# Without torch, on the oldest CPython; with --all on this one, too.
+UNIT, MORE_UNIT = (
+    [Session(f"unit tests, CPython {v}", ("tests/unit",), python=v, extras=())] for v in ("3.9", THIS_PYTHON)
+)
 # The packages that the tools import, and those that rich, requests and scikit-build-core require. The tests of the
 # audit compile libraries for macOS and Windows with zig.
 REQUESTS_NEEDS = ("requests", "urllib3", "certifi", "idna", "charset-normalizer")
@@ -70,14 +72,13 @@ def on_npu(torch: str, *files: str) -> Session:
     return Session(f"torch {torch}, torch_npu {torch}", tests, torch, extras=(*NPU_NEEDS, f"torch_npu=={torch}"))
 
 
-NPU = [on_npu(torch, *ON_NPU) for torch in ("2.9.1", "2.13.0")]
+NPU = [on_npu("2.9.1", *ON_NPU[:-1]), on_npu("2.13.0", *ON_NPU)]
 # The doctor's look at a table of torch_npu's own takes minutes: it imports torch_npu many times.
 MORE_NPU = [on_npu(torch, *ON_NPU) for torch in ("2.7.1", "2.10.0", "2.11.0", "2.12.0")]
-MORE_NPU += [on_npu(torch, "torch_npu_tables") for torch in ("2.9.1", "2.13.0")]
+MORE_NPU += [on_npu("2.9.1", "torch_npu_tables", "verify_npu"), on_npu("2.13.0", "torch_npu_tables")]
 # The same wheel on other CPythons: with torch 2.5.1, which all of them but 3.14 have, and on 3.14 with torch 2.9.1. The
-# oldest and the newest each time; --all has those between.
-PYTHONS = [Session("same wheel, CPython 3.9", CORE, "2.5.1", "3.9", (TVM_FFI,))]
-PYTHONS += [Session("same wheel, CPython 3.14", CORE, "2.9.1", "3.14", (TVM_FFI,))]
+# newest each time, and the oldest with torch 2.5.1; --all has those between.
+PYTHONS = [Session("same wheel, CPython 3.14", CORE, "2.9.1", "3.14", (TVM_FFI,))]
 MORE_PYTHONS = [Session(f"same wheel, CPython {v}", CORE, "2.5.1", v, (TVM_FFI,)) for v in ("3.10", "3.12", "3.13")]
 # What is broken on purpose: ./dev faults runs these alone, ./dev test with the other tests.
 FAULTS = [
@@ -212,5 +213,5 @@ _MINUTES = tuple(
 
 # 2.9.1 has all tests, those of the examples in a session of their own; with --all each torch has them.
 WHOLE = [replace(one, arguments=("--ignore=tests/integration/test_examples.py",)) for one in integration("2.9.1", None)]
-STANDARD = [*WHOLE, *map(quick, [*integration("2.5.1", None), *integration("2.13.0", None)])]
+STANDARD = [*WHOLE, *map(quick, [*integration("2.5.1", "3.9"), *integration("2.13.0", None)])]
 FREE_THREADED = integration("2.9.1", "3.13t")

@@ -17,7 +17,7 @@ struct BackendName {
 struct Backend {
   BackendName name = {};        // "cpu", "cuda", "rocm", "torch_npu"
   int32_t torch_device = 0;     // c10::DeviceType of its tensors
-  int32_t dl_device = 0;        // DLDeviceType that its tensors are exported as
+  int32_t dl_device = 0;        // DLDeviceType of its tensors
   int32_t dl_device_alias = 0;  // a DLDeviceType of others for the same memory, which import and stream take too, or 0
   int32_t dl_device_new_name = 0;  // DLPack's newer name for dl_device, which is taken wherever that is, or 0
   // The module of torch's that says whether this process was forked after its parent had used the device; NULL where the device

@@ -140,7 +140,9 @@ const DLPackExchangeAPI* dlx_torch_overlay(const DLPackExchangeAPI* upstream) {
   table.managed_tensor_allocator = &dlx::managed_tensor_allocator;
   dlx::read_device_name();
   if (dlx::g_exports_new_name) {
-    table.dltensor_from_py_object_no_sync = &dlx::dltensor_by_new_name;
+    // dlpack.h lets this one be NULL.
+    if (upstream->dltensor_from_py_object_no_sync != nullptr)
+      table.dltensor_from_py_object_no_sync = &dlx::dltensor_by_new_name;
     table.managed_tensor_from_py_object_no_sync = &dlx::managed_tensor_by_new_name;
   }
   dlx::watch_forks();

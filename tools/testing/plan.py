@@ -208,7 +208,14 @@ def quick(session: Session) -> Session:
 
 _MINUTES = tuple(
     f"tests/integration/{name}"
-    for name in ("kit", "test_attach_within.py", "test_build.py", "test_torch_world.py", "test_verify.py")
+    for name in (
+        "kit",
+        "test_attach_within.py",
+        "test_build.py",
+        "test_examples.py",
+        "test_torch_world.py",
+        "test_verify.py",
+    )
 )
 
 # 2.9.1 has all tests, those of the examples in a session of their own; with --all each torch has them.

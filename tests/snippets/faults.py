@@ -57,7 +57,7 @@ def host(site: str) -> dict[str, Any]:
         _call_the_entry_point(site)
     try:
         seen = outcome(importlib.import_module("dlx_torch_ext"))
-    except (ImportError, SyntaxError) as error:
+    except (ImportError, SyntaxError, ValueError) as error:
         seen = {"provider": type(error).__name__, "reason": str(error)}
     return {**seen, "warnings": [str(one.message) for one in caught]}
 
